@@ -1,0 +1,85 @@
+// Tables in files: CSV, TSV, LIBSVM and NumPy .npy, each also gzip-compressed.
+//
+// A TableFile is opened first (the format is recognised and the columns become known), then read with the
+// columns that the caller wants:
+//
+//   mfga::TableFile file("train.csv", {});
+//   mfga::Table table = file.read_for_training("price", {"id"});
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+struct ReadOptions {
+  std::string format = "auto";  // auto | csv | tsv | libsvm | npy; auto looks at the content
+  std::string header = "auto";  // auto | yes | no; auto: a header has no field that is a number
+  std::string comment = "#";    // lines that begin with this are skipped; empty: none are
+  Index n_features = 0;         // LIBSVM: number of features; 0: the largest index in the file
+  int threads = 0;              // 0: all cores
+};
+
+// Which line of the file a data row came from, kept as the (few) lines that hold no row.
+struct RowLines {
+  Index first_line = 1;             // line of row 0 if nothing is skipped
+  std::vector<Index> skipped_rows;  // sorted: one entry r per line that was skipped before row r
+  [[nodiscard]] Index line_of_row(Index row) const;
+};
+
+struct Table {
+  std::string source;                // the file, for messages
+  std::vector<std::string> columns;  // names of the predictors
+  Matrix values;                     // [rows x columns]
+  std::string target_name;           // empty: the table has no target
+  std::vector<double> target;        // numbers; or positions in `labels` where the target is text
+  std::vector<std::string> labels;   // the distinct texts of a text target, sorted
+  RowLines lines;
+  double load_seconds = 0;
+  double megabytes = 0;  // of text or numbers parsed (after decompression)
+
+  [[nodiscard]] Index rows() const { return values.rows; }
+};
+
+class TableFile {
+ public:
+  TableFile(const std::string& path, const ReadOptions& options);
+  TableFile(TableFile&&) noexcept;
+  TableFile& operator=(TableFile&&) noexcept;
+  ~TableFile();
+
+  [[nodiscard]] const std::string& path() const;
+  [[nodiscard]] std::string_view format() const;
+  [[nodiscard]] bool has_header() const;
+  // Every column in file order. Without a header they are x0, x1, ... by position; in a LIBSVM file column
+  // 0 is "label" and feature j is "xj".
+  [[nodiscard]] const std::vector<std::string>& columns() const;
+
+  // Position of a column given by name, or by index (negative: from the end). `option` names the option in
+  // the error message.
+  [[nodiscard]] Index column(std::string_view name_or_index, std::string_view option) const;
+  // What `--target` means when it is not given: the label of a LIBSVM file, else the last column.
+  [[nodiscard]] Index default_target() const;
+
+  [[nodiscard]] Table read(std::span<const Index> predictors, std::optional<Index> target) const;
+  // All columns but the target and the ignored ones are predictors. An empty target is the default one.
+  [[nodiscard]] Table read_for_training(std::string_view target,
+                                        std::span<const std::string> ignore) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Moves a random `fraction` of the rows (rounded down, chosen by the seed) out of the table into the one that
+// is returned; the order of rows is kept on both sides.
+[[nodiscard]] Table split_off(Table& table, double fraction, std::uint64_t seed);
+
+}  // namespace mfga

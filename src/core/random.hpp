@@ -1,0 +1,48 @@
+// Counter-based random numbers (Philox, Random123): a number is a pure function of (seed, stream, index), so
+// any of them can be made again anywhere, in any order, on any thread.
+#pragma once
+
+#include <Random123/philox.h>
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <utility>
+
+namespace mfga {
+
+// Who draws. Streams keep two uses of one seed apart.
+enum class RandomStream : std::uint32_t { kSplit = 1, kSigmaQueries, kGeneratorInputs, kGeneratorNoise, kGeneratorModel };
+
+class CounterRandom {
+ public:
+  CounterRandom(std::uint64_t seed, RandomStream stream)
+      : key_{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}},
+        stream_(static_cast<std::uint32_t>(stream)) {}
+
+  // Two independent uniform numbers in (0, 1) for each index.
+  [[nodiscard]] std::pair<double, double> uniform_pair(std::uint64_t index) const {
+    const r123::Philox4x32::ctr_type counter = {
+        {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32U), stream_, 0}};
+    const auto bits = r123::Philox4x32()(counter, key_);
+    return {to_unit(bits[0], bits[1]), to_unit(bits[2], bits[3])};
+  }
+  [[nodiscard]] double uniform(std::uint64_t index) const { return uniform_pair(index).first; }
+
+  // A standard normal number for each index (Box and Muller).
+  [[nodiscard]] double normal(std::uint64_t index) const {
+    const auto [u, v] = uniform_pair(index);
+    return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+  }
+
+ private:
+  static double to_unit(std::uint32_t high, std::uint32_t low) {
+    const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32U | low) >> 11U;  // 53 bits
+    return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+  }
+
+  r123::Philox4x32::key_type key_;
+  std::uint32_t stream_;
+};
+
+}  // namespace mfga

@@ -1,0 +1,103 @@
+#include "core/threads.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace mfga {
+
+struct ThreadPool::Impl {
+  std::mutex mutex;
+  std::condition_variable start;
+  std::condition_variable finished;
+  std::vector<std::thread> workers;
+  bool closing = false;
+  std::uint64_t generation = 0;  // counts calls of run, so that a worker joins each call once
+  int busy = 0;
+
+  const std::function<void(Index)>* task = nullptr;
+  Index count = 0;
+  std::atomic<Index> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+  Index error_task = std::numeric_limits<Index>::max();
+
+  void work() {
+    for (;;) {
+      const Index i = next.fetch_add(1);
+      if (i >= count || failed.load(std::memory_order_relaxed)) return;
+      try {
+        (*task)(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failed = true;
+        if (i < error_task) {
+          error_task = i;
+          error = std::current_exception();
+        }
+      }
+    }
+  }
+
+  void worker_loop() {
+    std::uint64_t seen = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex);
+        start.wait(lock, [&] { return closing || generation != seen; });
+        if (closing) return;
+        seen = generation;
+      }
+      work();
+      const std::lock_guard lock(mutex);
+      if (--busy == 0) finished.notify_one();
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
+  if (threads <= 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (int i = 1; i < threads; ++i) {
+    impl_->workers.emplace_back([impl = impl_.get()] { impl->worker_loop(); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->closing = true;
+  }
+  impl_->start.notify_all();
+  for (std::thread& worker : impl_->workers) worker.join();
+}
+
+int ThreadPool::threads() const { return static_cast<int>(impl_->workers.size()) + 1; }
+
+void ThreadPool::run(Index count, const std::function<void(Index)>& task) {
+  if (count <= 0) return;
+  Impl& impl = *impl_;
+  {
+    const std::lock_guard lock(impl.mutex);
+    impl.task = &task;
+    impl.count = count;
+    impl.next = 0;
+    impl.failed = false;
+    impl.error = nullptr;
+    impl.error_task = std::numeric_limits<Index>::max();
+    impl.busy = static_cast<int>(impl.workers.size());
+    ++impl.generation;
+  }
+  impl.start.notify_all();
+  impl.work();
+  std::unique_lock lock(impl.mutex);
+  impl.finished.wait(lock, [&] { return impl.busy == 0; });
+  if (impl.error) std::rethrow_exception(std::exchange(impl.error, nullptr));
+}
+
+}  // namespace mfga
