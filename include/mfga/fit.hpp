@@ -1,0 +1,92 @@
+// Learning: MFGA, Multi Feature Greedy Approximation (Shahrampour and Tarokh, NeurIPS 2018).
+//
+//   mfga::FitResult result = mfga::fit({x, y, names}, {.terms = 20});
+//   std::vector<double> predictions = result.model.predict(x_new);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mfga/dictionary.hpp"
+#include "mfga/model.hpp"
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+// Defaults, bounds and help of each option stand in the option table (docs/options.md).
+struct FitOptions {
+  std::string task = "auto";       // auto | regression | classification
+  std::string preset = "none";     // none | paper
+  std::string features;            // the dictionary; empty: the preset's
+  Index terms = 40;                // M
+  Index per_step = 1;              // atoms added per greedy step
+  double ridge = 1;                // ridge |theta|^2 is added to the sum of the losses
+  double norm_bound = 0;           // > 0: |theta|_2 <= norm_bound instead of a ridge
+  std::string intercept = "auto";  // auto | yes | no
+  std::string scale_target = "auto";  // auto | none | range: to [-1, 1] by the training rows' range
+  double tolerance = 0;            // stop when the mean loss is at most this
+  std::string engine = "auto";     // auto | lazy | gram
+  std::uint64_t seed = 0;
+  int threads = 0;                 // 0: all cores
+  double memory_limit = 0;         // MiB; 0: four fifths of the machine's memory
+
+  // Throws Error(kInvalidArgument) naming the first option that is out of bounds.
+  void validate() const;
+};
+
+struct TrainingData {
+  ConstMatrixView x;
+  std::span<const double> y;         // for classification: exactly two distinct values
+  std::vector<std::string> columns;  // names of x's columns; empty: x0, x1, ...
+  std::string target_name = "y";
+  std::vector<std::string> labels;   // if y holds positions in a list of class labels: the list
+};
+
+struct PathStep {
+  std::vector<std::string> added;  // formulas of the atoms that joined
+  Index terms = 0;                 // in the model after this step
+  double risk = 0;                 // mean loss on the training rows after the refit
+  double largest_gradient = 0;     // of the risk with respect to a candidate, before the step
+  double ridge = 0;                // the ridge, or the multiplier of the norm bound
+  double seconds = 0;              // since the fit began
+  int newton_steps = 0;
+};
+
+struct FitReport {
+  std::string engine;
+  std::string features;
+  Index candidates = 0;
+  Index rows = 0;
+  std::vector<std::string> dropped_columns;  // constant on the training rows
+  std::vector<std::string> dependent_atoms;  // skipped: spanned by atoms already chosen
+  double auto_sigma = 0;                     // 0 if no width was found from the data
+  double auto_sigma_error = 0;               // its standard error
+  Index auto_sigma_queries = 0;
+  double initial_risk = 0;
+  std::vector<PathStep> path;
+  std::vector<std::string> warnings;
+  double prepare_seconds = 0;  // standardisation and kernel width
+  double fit_seconds = 0;
+};
+
+struct FitResult {
+  Model model;
+  FitReport report;
+};
+
+struct Progress {
+  Index terms = 0;
+  Index terms_wanted = 0;
+  double risk = 0;
+  double seconds = 0;
+};
+// Called after each greedy step; returning false ends the fit with Error(kInterrupted).
+using ProgressCallback = std::function<bool(const Progress&)>;
+
+[[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options,
+                            const ProgressCallback& progress = {});
+
+}  // namespace mfga

@@ -1,0 +1,12 @@
+// The whole public API.
+#pragma once
+
+#include "mfga/dictionary.hpp"
+#include "mfga/error.hpp"
+#include "mfga/fit.hpp"
+#include "mfga/generate.hpp"
+#include "mfga/metrics.hpp"
+#include "mfga/model.hpp"
+#include "mfga/table.hpp"
+#include "mfga/version.hpp"
+#include "mfga/views.hpp"

@@ -1,0 +1,75 @@
+// A trained model: a formula of a few terms over standardised inputs. It is a plain value.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mfga/dictionary.hpp"
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+enum class Task { kRegression, kClassification };
+[[nodiscard]] std::string_view task_name(Task task);
+
+// An input of the model: a column of the table, standardised as (x - mean) / deviation.
+struct ModelInput {
+  std::string name;
+  Index column = 0;  // position among the columns that the model was trained on
+  double mean = 0;
+  double deviation = 1;
+};
+
+struct Term {
+  Atom atom;
+  double coefficient = 0;
+};
+
+// How the model came about; for the reader, not needed to predict.
+struct TrainingRecord {
+  Index rows = 0;
+  std::string features;
+  double ridge = 0;
+  double norm_bound = 0;
+  double risk = 0;
+};
+
+struct Model {
+  Task task = Task::kRegression;
+  std::string target_name = "y";
+  // Predictions are target_shift + target_scale * score; both are trivial for classification.
+  double target_shift = 0;
+  double target_scale = 1;
+  std::vector<std::string> labels;  // two, for classification; a positive score means the second
+  Index n_columns = 0;              // of the table that it was trained on
+  std::vector<ModelInput> inputs;   // columns that were constant are not among them
+  double intercept = 0;
+  std::vector<Term> terms;
+  TrainingRecord training;
+
+  // x has the columns that the model was trained on; or, with `columns`, input i is column columns[i] of x.
+  // Threads: 0 means all cores.
+  [[nodiscard]] std::vector<double> scores(ConstMatrixView x, int threads = 0) const;
+  [[nodiscard]] std::vector<double> scores(ConstMatrixView x, std::span<const Index> columns,
+                                           int threads = 0) const;
+  // Regression: the predicted target. Classification: the position of the predicted label, 0 or 1.
+  [[nodiscard]] std::vector<double> predict(ConstMatrixView x, int threads = 0) const;
+  [[nodiscard]] std::vector<double> predictions_from_scores(std::span<const double> scores) const;
+  // Classification: the probability of labels[1].
+  [[nodiscard]] std::vector<double> probabilities(ConstMatrixView x, int threads = 0) const;
+  [[nodiscard]] static double probability_from_score(double score);
+
+  [[nodiscard]] std::vector<std::string> input_names() const;
+};
+
+// The model's file format is JSON (docs/model-format.md). Reading checks everything: sizes, names, ranges.
+[[nodiscard]] std::string model_to_json(const Model& model);
+// `source` names the file in error messages.
+[[nodiscard]] Model model_from_json(std::string_view text, std::string_view source);
+[[nodiscard]] Model load_model(const std::string& path);
+// Written to a temporary name first and then renamed: an existing file is replaced whole or not at all.
+void save_model(const Model& model, const std::string& path);
+
+}  // namespace mfga

@@ -1,0 +1,87 @@
+// Scratch memory that is allocated once and used again for every block of rows.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+class Arena {
+ public:
+  // What is taken while a Scope lives is free again when it ends. Scopes nest.
+  class Scope {
+   public:
+    explicit Scope(Arena& arena) : arena_(arena), mark_(arena.used_) {}
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() { arena_.used_ = mark_; }
+
+   private:
+    Arena& arena_;
+    std::size_t mark_;
+  };
+
+  // `count` uninitialised doubles, aligned for vector instructions.
+  double* take(Index count) {
+    if (used_ == slots_.size()) slots_.emplace_back();
+    Slot& slot = slots_[used_++];
+    if (slot.capacity < count) {
+      slot.memory.reset();  // free before allocating
+      slot.memory.reset(static_cast<double*>(
+          ::operator new(static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
+      slot.capacity = count;
+    }
+    return slot.memory.get();
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = 64;
+  struct Free {
+    void operator()(double* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+  };
+  struct Slot {
+    std::unique_ptr<double, Free> memory;
+    Index capacity = 0;
+  };
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;
+};
+
+// Arenas lent to the tasks of a parallel loop and kept between loops.
+class ArenaPool {
+ public:
+  class Lease {
+   public:
+    Lease(ArenaPool& pool, std::unique_ptr<Arena> arena) : pool_(pool), arena_(std::move(arena)) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() {
+      const std::lock_guard lock(pool_.mutex_);
+      pool_.idle_.push_back(std::move(arena_));
+    }
+    Arena& operator*() const { return *arena_; }
+
+   private:
+    ArenaPool& pool_;
+    std::unique_ptr<Arena> arena_;
+  };
+
+  Lease lend() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return {*this, std::make_unique<Arena>()};
+    std::unique_ptr<Arena> arena = std::move(idle_.back());
+    idle_.pop_back();
+    return {*this, std::move(arena)};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Arena>> idle_;
+};
+
+}  // namespace mfga

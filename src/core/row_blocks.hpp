@@ -1,0 +1,78 @@
+// Rows in fixed blocks: everything that looks at all rows is a loop over blocks of kBlockRows rows whose
+// partial results add up in an order that depends on the number of rows only. So the answer is the same for
+// any number of threads, and blocks may come from anywhere.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/arena.hpp"
+#include "core/threads.hpp"
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+// Measured at 90 inputs on an AVX2/AVX-512 core with 1 MiB of L2: 128 to 512 rows are within 5 % of each
+// other; 256 leaves room in L2 for the values of a few hundred atoms.
+inline constexpr Index kBlockRows = 256;
+
+// Where one model input comes from and how it is standardised: (x - mean) / deviation.
+struct InputColumn {
+  Index column = 0;
+  double mean = 0;
+  double deviation = 1;
+};
+
+// The standardised inputs of a few rows, input by input, so that loops over rows are contiguous.
+struct RowBlock {
+  Index first_row = 0;
+  Index rows = 0;
+  Index inputs = 0;
+  const double* values = nullptr;        // [inputs x stride]
+  Index stride = kBlockRows;
+  const double* square_norms = nullptr;  // [rows]: |x_n|^2
+
+  [[nodiscard]] const double* input(Index j) const { return values + j * stride; }
+};
+
+// A table seen through the standardisation: blocks are converted when they are needed, so the table is in
+// memory once.
+class BlockedRows {
+ public:
+  BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs);
+
+  [[nodiscard]] Index rows() const { return table_.rows; }
+  [[nodiscard]] Index inputs() const { return static_cast<Index>(inputs_.size()); }
+  [[nodiscard]] Index blocks() const { return (table_.rows + kBlockRows - 1) / kBlockRows; }
+  // The block lives in the arena until the caller's scope ends.
+  [[nodiscard]] RowBlock load(Index block, Arena& arena) const;
+  // Some rows, anywhere in the table, as one block with `rows.size()` as its stride.
+  [[nodiscard]] RowBlock gather(std::span<const Index> rows, Arena& arena) const;
+
+ private:
+  ConstMatrixView table_;
+  std::vector<InputColumn> inputs_;
+};
+
+// What a parallel loop over rows needs besides the rows.
+struct Workers {
+  explicit Workers(int threads) : pool(threads) {}
+  ThreadPool pool;
+  ArenaPool arenas;
+};
+
+// Calls body(block, arena) for every block, in parallel.
+void for_each_block(const BlockedRows& rows, Workers& workers,
+                    const std::function<void(const RowBlock&, Arena&)>& body);
+
+// Sums over all blocks: body adds the block's share to an accumulator of `out.size()` numbers that starts
+// at zero. Blocks are grouped into shards of consecutive blocks, each with its own accumulator; shards are
+// added in order.
+void sum_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out,
+                     const std::function<void(const RowBlock&, Arena&, double* accumulator)>& body);
+
+// The number of shards, and so of accumulators, for this many blocks and numbers per accumulator.
+[[nodiscard]] Index shard_count(Index blocks, Index accumulator_size);
+
+}  // namespace mfga

@@ -1,0 +1,19 @@
+// Mean and standard deviation of each column, in one pass over row blocks.
+#pragma once
+
+#include <vector>
+
+#include "core/row_blocks.hpp"
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+struct Standardisation {
+  std::vector<InputColumn> inputs;       // the columns that vary
+  std::vector<Index> constant_columns;   // those that do not
+};
+
+// Throws Error(kBadData) at the first value that is not finite.
+[[nodiscard]] Standardisation fit_standardisation(ConstMatrixView x, Workers& workers);
+
+}  // namespace mfga

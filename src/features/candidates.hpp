@@ -1,0 +1,49 @@
+// All candidates of a dictionary for a known number of inputs, numbered summand by summand; and the values
+// of chosen atoms, whatever families they come from.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "features/family.hpp"
+
+namespace mfga {
+
+class Candidates {
+ public:
+  Candidates(const Dictionary& dictionary, Index n_inputs, double auto_sigma);
+
+  [[nodiscard]] Index size() const { return offsets_.back(); }
+  [[nodiscard]] Atom atom(Index candidate) const;
+  // See CandidateFamily::correlate.
+  void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                 double* out, Index out_stride, Arena& arena) const;
+
+ private:
+  std::vector<std::unique_ptr<CandidateFamily>> families_;
+  std::vector<Index> offsets_{0};  // first candidate of each family, and the total
+};
+
+// Values of a list of atoms, in the order of the list.
+class AtomValues {
+ public:
+  explicit AtomValues(std::span<const Atom> atoms);
+
+  [[nodiscard]] Index size() const { return size_; }
+  // out[i * out_stride + n] = atom i on row n of the block, for the atoms [first, first + count).
+  void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
+                Arena& arena) const;
+
+ private:
+  // Consecutive atoms of one family are evaluated together.
+  struct Run {
+    Index first;
+    Index count;
+    std::unique_ptr<AtomEvaluator> evaluator;
+  };
+  std::vector<Run> runs_;
+  Index size_;
+};
+
+}  // namespace mfga

@@ -1,0 +1,97 @@
+// A feature family: the explicit features of one kind of kernel. A new family is one file that implements
+// FeatureFamily, and one line in registry.cpp; the dictionary language, the model format, the help texts and
+// the registry-wide tests pick it up from there.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/arena.hpp"
+#include "core/row_blocks.hpp"
+#include "mfga/dictionary.hpp"
+
+namespace mfga {
+
+// An option of a family in the dictionary language.
+struct FamilyOption {
+  std::string_view name;
+  std::string_view values;  // what may be written, for help and error messages
+  std::string_view default_value;
+  std::string_view help;
+};
+
+// The values of a family's options, defaults filled in, in the order of FeatureFamily::options().
+using FamilyOptionValues = std::vector<std::string>;
+
+// The candidates of one summand of the dictionary, for a known number of inputs.
+class CandidateFamily {
+ public:
+  virtual ~CandidateFamily() = default;
+  [[nodiscard]] virtual Index size() const = 0;
+  [[nodiscard]] virtual Atom atom(Index candidate) const = 0;
+  // out[c * out_stride + j] += sum over the block's rows n of weights[c * weight_stride + n] * phi_j(x_n),
+  // for `columns` weight columns c and every candidate j.
+  virtual void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                         double* out, Index out_stride, Arena& arena) const = 0;
+};
+
+// The values of a fixed list of atoms of one family.
+class AtomEvaluator {
+ public:
+  virtual ~AtomEvaluator() = default;
+  // out[i * out_stride + n] = atom i on row n of the block, for the atoms [first, first + count).
+  virtual void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
+                        Arena& arena) const = 0;
+};
+
+class FeatureFamily {
+ public:
+  virtual ~FeatureFamily() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view help() const = 0;
+  [[nodiscard]] virtual std::span<const FamilyOption> options() const = 0;
+
+  // Throws if a value is wrong; called when the dictionary is parsed.
+  virtual void check(const FamilyOptionValues& values) const = 0;
+  [[nodiscard]] virtual bool needs_sigma(const FamilyOptionValues& values) const = 0;
+  [[nodiscard]] virtual double candidates(const FamilyOptionValues& values, Index n_inputs) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
+                                                              Index n_inputs, double auto_sigma,
+                                                              double nu) const = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const = 0;
+  [[nodiscard]] virtual AtomFormula describe(const Atom& atom,
+                                             std::span<const std::string> input_names) const = 0;
+  // Throws Error(kBadData) if an atom (read from a file) is not one of this family.
+  virtual void validate(const Atom& atom, Index n_inputs) const = 0;
+  // The names of Atom::parameters in files.
+  [[nodiscard]] virtual std::span<const std::string_view> parameter_names() const = 0;
+};
+
+// All families, in a fixed order.
+[[nodiscard]] std::span<const FeatureFamily* const> feature_families();
+// Null if there is none of that name.
+[[nodiscard]] const FeatureFamily* find_feature_family(std::string_view name);
+
+// Option values of a request with defaults filled in. Every family also has the option `nu`.
+[[nodiscard]] FamilyOptionValues option_values(const FeatureFamily& family, const FamilyRequest& request);
+[[nodiscard]] const FamilyOption& nu_option();
+// The weight of a summand before the weights are scaled to sum to one.
+[[nodiscard]] double kernel_weight(const FamilyRequest& request);
+
+// Values of the kinds that several families share.
+struct SigmaChoice {
+  bool automatic = true;
+  double value = 1;  // the width, or the multiple of the automatic one
+  [[nodiscard]] double resolve(double auto_sigma) const { return automatic ? value * auto_sigma : value; }
+};
+[[nodiscard]] SigmaChoice parse_sigma(std::string_view text);
+[[nodiscard]] bool parse_yes_no(std::string_view option, std::string_view text);
+[[nodiscard]] int parse_small_integer(std::string_view option, std::string_view text, int lowest,
+                                      int highest);
+
+}  // namespace mfga

@@ -1,0 +1,315 @@
+// Taylor features of the Gaussian kernel K(x, x') = exp(-|x - x'|^2 / 2 sigma^2) (Cotter, Keshet and Srebro
+// 2011; the paper, section 4): for a multi-index a of order k = |a|,
+//
+//   phi_a(x) = exp(-|x|^2 / 2 sigma^2) * x^a / (sigma^k sqrt(a!)),     sum over all a of phi_a(x) phi_a(x') = K.
+//
+// Correlations are never computed from materialised features: those of order 2 with weights w are the
+// entries of X^T diag(w e) X with e_n = exp(-|x_n|^2 / 2 sigma^2); order k > 2 is order 2 with the weights
+// multiplied by k - 2 further inputs.
+#include "features/gaussian.hpp"
+
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "features/formula.hpp"
+#include "mfga/error.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr int kHighestOrder = 12;
+
+// The dictionary options, in the order of GaussianFamily::options().
+struct GaussianOptions {
+  int order;
+  bool squares;
+  SigmaChoice sigma;
+};
+
+constexpr std::array<FamilyOption, 3> kOptions = {{
+    {"order", "0 to 12", "2", "highest order of the Taylor features"},
+    {"squares", "yes|no", "yes", "no: only products of different inputs"},
+    {"sigma", "auto|NUMBER|auto*NUMBER", "auto",
+     "kernel width; auto: mean distance to the 50th nearest neighbour on the training rows"},
+}};
+
+GaussianOptions parse(const FamilyOptionValues& values) {
+  return {parse_small_integer("order", values[0], 0, kHighestOrder), parse_yes_no("squares", values[1]),
+          parse_sigma(values[2])};
+}
+
+// How many sorted index tuples of this order there are out of n inputs; as a double, since it may be huge.
+double tuple_count(Index n, int order, bool squares) {
+  double count = 1;
+  for (int i = 0; i < order; ++i) {
+    const double choices = squares ? static_cast<double>(n + i) : static_cast<double>(n - i);
+    count = std::max(0.0, count * choices / (i + 1));
+  }
+  return std::round(count);
+}
+
+void envelope(const RowBlock& block, double sigma, double* out) {
+  const double inverse = -0.5 / (sigma * sigma);
+  for (Index n = 0; n < block.rows; ++n) out[n] = std::exp(inverse * block.square_norms[n]);
+}
+
+class GaussianCandidates final : public CandidateFamily {
+ public:
+  GaussianCandidates(Index n_inputs, int order, bool squares, double sigma, double nu)
+      : n_inputs_(n_inputs), order_(order), squares_(squares), sigma_(sigma), nu_(nu) {
+    for (int k = 0; k <= order; ++k) {
+      offsets_.push_back(offsets_.back() + static_cast<Index>(tuple_count(n_inputs, k, squares)));
+    }
+  }
+
+  [[nodiscard]] Index size() const override { return offsets_.back(); }
+
+  // Candidates are numbered by order, then by their sorted tuple of inputs, lexicographically.
+  [[nodiscard]] Atom atom(Index candidate) const override {
+    int order = 0;
+    while (candidate >= offsets_[static_cast<std::size_t>(order) + 1]) ++order;
+    Index rank = candidate - offsets_[static_cast<std::size_t>(order)];
+    Atom atom{"gaussian", nu_, {}, {}, {sigma_}};
+    Index lowest = 0;
+    for (int left = order; left > 0; --left) {
+      for (;; ++lowest) {
+        const Index next_lowest = squares_ ? lowest : lowest + 1;
+        const auto with_lowest = static_cast<Index>(tuple_count(n_inputs_ - next_lowest, left - 1, squares_));
+        if (rank < with_lowest) break;
+        rank -= with_lowest;
+      }
+      if (!atom.inputs.empty() && atom.inputs.back() == lowest) {
+        ++atom.exponents.back();
+      } else {
+        atom.inputs.push_back(lowest);
+        atom.exponents.push_back(1);
+      }
+      if (!squares_) ++lowest;
+    }
+    return atom;
+  }
+
+  void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                 double* out, Index out_stride, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* e = arena.take(block.rows);
+    double* weighted = arena.take(block.rows);
+    envelope(block, sigma_, e);
+    for (Index c = 0; c < columns; ++c) {
+      for (Index n = 0; n < block.rows; ++n) weighted[n] = weights[c * weight_stride + n] * e[n];
+      double factor = std::sqrt(nu_);
+      for (int k = 0; k <= order_; ++k, factor /= sigma_) {
+        double* cursor = out + c * out_stride + offsets_[static_cast<std::size_t>(k)];
+        add_products(block, {weighted, factor, 0, -1, 0}, k, cursor, arena);
+      }
+    }
+  }
+
+ private:
+  // The product of the inputs fixed so far, as weights, and what its continuation depends on.
+  struct Prefix {
+    const double* weights;  // [rows]: w e times the inputs so far
+    double factor;          // sqrt(nu) / (sigma^k sqrt(a!)) for the inputs so far
+    Index lowest;           // the next input is at least this
+    Index last;             // the last input, -1 if none
+    int repeats;            // how often `last` occurs in a row
+  };
+
+  [[nodiscard]] Prefix extended(const Prefix& prefix, Index input) const {
+    const int repeats = input == prefix.last ? prefix.repeats + 1 : 1;
+    return {prefix.weights, prefix.factor / std::sqrt(repeats), squares_ ? input : input + 1, input, repeats};
+  }
+
+  // Adds the correlations of all tuples that continue the prefix by `left` inputs; advances `out`.
+  void add_products(const RowBlock& block, const Prefix& prefix, int left, double*& out, Arena& arena) const {
+    const auto rows = static_cast<int>(block.rows);
+    if (left == 0) {
+      double sum = 0;
+      for (Index n = 0; n < block.rows; ++n) sum += prefix.weights[n];
+      *out++ += prefix.factor * sum;
+      return;
+    }
+    const Index n_free = n_inputs_ - prefix.lowest;
+    if (n_free <= 0) return;
+    if (left == 1) {
+      const Arena::Scope scope(arena);
+      double* sums = arena.take(n_free);
+      cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(n_free), rows, 1.0, block.input(prefix.lowest),
+                  static_cast<int>(block.stride), prefix.weights, 1, 0.0, sums, 1);
+      for (Index i = 0; i < n_free; ++i) *out++ += extended(prefix, prefix.lowest + i).factor * sums[i];
+      return;
+    }
+    if (left == 2) {
+      add_pairs(block, prefix, out, arena);
+      return;
+    }
+    const Arena::Scope scope(arena);
+    double* weights = arena.take(block.rows);
+    for (Index i = prefix.lowest; i < n_inputs_; ++i) {
+      const double* x = block.input(i);
+      for (Index n = 0; n < block.rows; ++n) weights[n] = prefix.weights[n] * x[n];
+      Prefix next = extended(prefix, i);
+      next.weights = weights;
+      add_products(block, next, left - 1, out, arena);
+    }
+  }
+
+  // The last two inputs at once: the upper triangle of X diag(weights) X^T, with X [inputs x rows], in
+  // panels of rows so that most of the lower triangle is never computed.
+  void add_pairs(const RowBlock& block, const Prefix& prefix, double*& out, Arena& arena) const {
+    constexpr Index kPanel = 32;
+    const Arena::Scope scope(arena);
+    const Index n_free = n_inputs_ - prefix.lowest;
+    double* weighted = arena.take(kPanel * block.stride);
+    double* products = arena.take(kPanel * n_free);
+    for (Index panel = 0; panel < n_free; panel += kPanel) {
+      const Index height = std::min(kPanel, n_free - panel);
+      const Index width = n_free - panel;
+      for (Index i = 0; i < height; ++i) {
+        const double* x = block.input(prefix.lowest + panel + i);
+        double* destination = weighted + i * block.stride;
+        for (Index n = 0; n < block.rows; ++n) destination[n] = prefix.weights[n] * x[n];
+      }
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(height), static_cast<int>(width),
+                  static_cast<int>(block.rows), 1.0, weighted, static_cast<int>(block.stride),
+                  block.input(prefix.lowest + panel), static_cast<int>(block.stride), 0.0, products,
+                  static_cast<int>(width));
+      for (Index i = 0; i < height; ++i) {
+        const Prefix first = extended(prefix, prefix.lowest + panel + i);
+        const double* row = products + i * width;
+        if (squares_) *out++ += extended(first, first.last).factor * row[i];
+        for (Index j = i + 1; j < width; ++j) *out++ += first.factor * row[j];
+      }
+    }
+  }
+
+  Index n_inputs_;
+  int order_;
+  bool squares_;
+  double sigma_;
+  double nu_;
+  std::vector<Index> offsets_{0};  // first candidate of each order, and the total
+};
+
+// sqrt(nu) / (sigma^k sqrt(a!))
+double taylor_factor(const Atom& atom) {
+  double factor = std::sqrt(atom.nu);
+  for (const int exponent : atom.exponents) {
+    for (int i = 1; i <= exponent; ++i) factor /= atom.parameters[0] * std::sqrt(i);
+  }
+  return factor;
+}
+
+class GaussianValues final : public AtomEvaluator {
+ public:
+  explicit GaussianValues(std::span<const Atom> atoms) {
+    for (const Atom& atom : atoms) {
+      const double sigma = atom.parameters[0];
+      auto known = std::find(sigmas_.begin(), sigmas_.end(), sigma);
+      if (known == sigmas_.end()) known = sigmas_.insert(sigmas_.end(), sigma);
+      Product product{static_cast<std::size_t>(known - sigmas_.begin()), taylor_factor(atom), {}};
+      for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
+        product.inputs.insert(product.inputs.end(), static_cast<std::size_t>(atom.exponents[i]), atom.inputs[i]);
+      }
+      products_.push_back(std::move(product));
+    }
+  }
+
+  void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
+                Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* envelopes = arena.take(static_cast<Index>(sigmas_.size()) * block.stride);
+    for (std::size_t s = 0; s < sigmas_.size(); ++s) {
+      envelope(block, sigmas_[s], envelopes + static_cast<Index>(s) * block.stride);
+    }
+    for (Index i = 0; i < count; ++i) {
+      const Product& product = products_[static_cast<std::size_t>(first + i)];
+      const double* e = envelopes + static_cast<Index>(product.sigma) * block.stride;
+      double* value = out + i * out_stride;
+      const double factor = product.factor;
+      if (product.inputs.size() == 2) {  // by far the most frequent
+        const double* x = block.input(product.inputs[0]);
+        const double* y = block.input(product.inputs[1]);
+        for (Index n = 0; n < block.rows; ++n) value[n] = factor * e[n] * x[n] * y[n];
+        continue;
+      }
+      for (Index n = 0; n < block.rows; ++n) value[n] = factor * e[n];
+      for (const Index input : product.inputs) {
+        const double* x = block.input(input);
+        for (Index n = 0; n < block.rows; ++n) value[n] *= x[n];
+      }
+    }
+  }
+
+ private:
+  struct Product {
+    std::size_t sigma;  // position in sigmas_
+    double factor;
+    std::vector<Index> inputs;  // with repetitions
+  };
+  std::vector<double> sigmas_;
+  std::vector<Product> products_;
+};
+
+class GaussianFamily final : public FeatureFamily {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "gaussian"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "Taylor features of the Gaussian kernel: products of inputs times exp(-|x|^2 / 2 sigma^2)";
+  }
+  [[nodiscard]] std::span<const FamilyOption> options() const override { return kOptions; }
+  void check(const FamilyOptionValues& values) const override { parse(values); }
+  [[nodiscard]] bool needs_sigma(const FamilyOptionValues& values) const override {
+    return parse(values).sigma.automatic;
+  }
+  [[nodiscard]] double candidates(const FamilyOptionValues& values, Index n_inputs) const override {
+    const GaussianOptions options = parse(values);
+    double total = 0;
+    for (int k = 0; k <= options.order; ++k) total += tuple_count(n_inputs, k, options.squares);
+    return total;
+  }
+  [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values, Index n_inputs,
+                                                      double auto_sigma, double nu) const override {
+    const GaussianOptions options = parse(values);
+    return std::make_unique<GaussianCandidates>(n_inputs, options.order, options.squares,
+                                                options.sigma.resolve(auto_sigma), nu);
+  }
+  [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
+    return std::make_unique<GaussianValues>(atoms);
+  }
+  [[nodiscard]] AtomFormula describe(const Atom& atom,
+                                     std::span<const std::string> input_names) const override {
+    std::string text = monomial_text(atom, input_names);
+    if (!text.empty()) text += " * ";
+    return {taylor_factor(atom), fmt::format("{}G({:.4g})", text, atom.parameters[0])};
+  }
+  void validate(const Atom& atom, Index /*n_inputs*/) const override {
+    int order = 0;
+    for (const int exponent : atom.exponents) order += exponent;
+    if (order > kHighestOrder) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("the order of a gaussian term is {}, at most {} is possible", order, kHighestOrder));
+    }
+    if (!(atom.parameters[0] > 0)) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("sigma of a gaussian term is {}, expected a positive number", atom.parameters[0]));
+    }
+  }
+  [[nodiscard]] std::span<const std::string_view> parameter_names() const override {
+    static constexpr std::array<std::string_view, 1> kNames = {"sigma"};
+    return kNames;
+  }
+};
+
+}  // namespace
+
+const FeatureFamily& gaussian_family() {
+  static const GaussianFamily family;
+  return family;
+}
+
+}  // namespace mfga

@@ -1,0 +1,116 @@
+// The list of feature families and the reading of their options.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "features/family.hpp"
+#include "features/gaussian.hpp"
+#include "features/linear.hpp"
+#include "mfga/error.hpp"
+
+namespace mfga {
+namespace {
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+[[noreturn]] void throw_bad_value(std::string_view option, std::string_view text, std::string_view expected) {
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("--features: {}={} is not possible; expected {}", option, text, expected));
+}
+
+}  // namespace
+
+std::span<const FeatureFamily* const> feature_families() {
+  static const std::array<const FeatureFamily*, 2> families = {&linear_family(), &gaussian_family()};
+  return families;
+}
+
+const FeatureFamily* find_feature_family(std::string_view name) {
+  for (const FeatureFamily* family : feature_families()) {
+    if (family->name() == name) return family;
+  }
+  return nullptr;
+}
+
+const FamilyOption& nu_option() {
+  static constexpr FamilyOption kNu = {
+      "nu", "NUMBER", "1",
+      "weight of this kernel; weights are scaled to sum to one, and sqrt(nu) multiplies the features"};
+  return kNu;
+}
+
+FamilyOptionValues option_values(const FeatureFamily& family, const FamilyRequest& request) {
+  FamilyOptionValues values;
+  for (const FamilyOption& option : family.options()) values.emplace_back(option.default_value);
+  for (const auto& [name, value] : request.options) {
+    if (name == nu_option().name) continue;
+    std::size_t position = 0;
+    while (position < values.size() && family.options()[position].name != name) ++position;
+    if (position == values.size()) {
+      std::vector<std::string_view> names;
+      for (const FamilyOption& option : family.options()) names.push_back(option.name);
+      names.push_back(nu_option().name);
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("--features: {} has no option \"{}\"; it has: {}", family.name(), name,
+                              fmt::join(names, ", ")));
+    }
+    values[position] = value;
+  }
+  return values;
+}
+
+double kernel_weight(const FamilyRequest& request) {
+  double weight = 1;
+  for (const auto& [name, text] : request.options) {
+    if (name != nu_option().name) continue;
+    const auto value = parse_number(text);
+    if (!value || !(*value > 0)) throw_bad_value(name, text, "a positive number");
+    weight = *value;
+  }
+  return weight;
+}
+
+SigmaChoice parse_sigma(std::string_view text) {
+  constexpr std::string_view kAuto = "auto";
+  constexpr std::string_view kExpected = "auto, a positive number, or auto*NUMBER such as auto*2";
+  SigmaChoice choice;
+  std::string_view number = text;
+  if (text.starts_with(kAuto)) {
+    number.remove_prefix(kAuto.size());
+    if (number.empty()) return choice;
+    if (!number.starts_with('*')) throw_bad_value("sigma", text, kExpected);
+    number.remove_prefix(1);
+  } else {
+    choice.automatic = false;
+  }
+  const auto value = parse_number(number);
+  if (!value || !(*value > 0)) throw_bad_value("sigma", text, kExpected);
+  choice.value = *value;
+  return choice;
+}
+
+bool parse_yes_no(std::string_view option, std::string_view text) {
+  if (text == "yes") return true;
+  if (text == "no") return false;
+  throw_bad_value(option, text, "yes or no");
+}
+
+int parse_small_integer(std::string_view option, std::string_view text, int lowest, int highest) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < lowest || value > highest) {
+    throw_bad_value(option, text, fmt::format("a whole number from {} to {}", lowest, highest));
+  }
+  return value;
+}
+
+}  // namespace mfga

@@ -1,0 +1,85 @@
+// Evaluation of a model on rows.
+#include "mfga/model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/blas.hpp"
+#include "core/row_blocks.hpp"
+#include "features/candidates.hpp"
+#include "mfga/error.hpp"
+#include "mfga/version.hpp"
+#include "solve/problem.hpp"
+
+namespace mfga {
+
+std::string_view version() { return MFGA_VERSION; }
+
+std::string_view task_name(Task task) { return task == Task::kRegression ? "regression" : "classification"; }
+
+std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
+  if (x.cols != n_columns) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("x has {} columns; the model was trained on {}", x.cols, n_columns));
+  }
+  std::vector<Index> columns;
+  for (const ModelInput& input : inputs) columns.push_back(input.column);
+  return scores(x, columns, threads);
+}
+
+std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
+  std::vector<InputColumn> sources;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    sources.push_back({columns[i], inputs[i].mean, inputs[i].deviation});
+  }
+  std::vector<Atom> atoms;
+  std::vector<double> coefficients;
+  for (const Term& term : terms) {
+    atoms.push_back(term.atom);
+    coefficients.push_back(term.coefficient);
+  }
+  const AtomValues values(atoms);
+  const BlockedRows rows(x, std::move(sources));
+  Workers workers(threads);
+  const SingleThreadedBlas blas;
+  std::vector<double> result(static_cast<std::size_t>(x.rows));
+  for_each_block(rows, workers, [&](const RowBlock& block, Arena& arena) {
+    score_block(block, values, coefficients, intercept, result.data() + block.first_row, arena);
+  });
+  return result;
+}
+
+std::vector<double> Model::predictions_from_scores(std::span<const double> scores) const {
+  std::vector<double> result(scores.begin(), scores.end());
+  for (double& value : result) {
+    value = task == Task::kRegression ? target_shift + target_scale * value : (value > 0 ? 1.0 : 0.0);
+  }
+  return result;
+}
+
+std::vector<double> Model::predict(ConstMatrixView x, int threads) const {
+  return predictions_from_scores(scores(x, threads));
+}
+
+double Model::probability_from_score(double score) {
+  const double small = std::exp(-std::abs(score));
+  return (score >= 0 ? 1.0 : small) / (1.0 + small);
+}
+
+std::vector<double> Model::probabilities(ConstMatrixView x, int threads) const {
+  if (task != Task::kClassification) {
+    throw Error(ErrorKind::kInvalidArgument, "probabilities need a classification model; this one is for regression");
+  }
+  std::vector<double> result = scores(x, threads);
+  for (double& value : result) value = probability_from_score(value);
+  return result;
+}
+
+std::vector<std::string> Model::input_names() const {
+  std::vector<std::string> names;
+  for (const ModelInput& input : inputs) names.push_back(input.name);
+  return names;
+}
+
+}  // namespace mfga

@@ -1,0 +1,34 @@
+// From the target column to what the learner minimises against.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "losses/loss.hpp"
+#include "mfga/fit.hpp"
+#include "mfga/model.hpp"
+#include "solve/problem.hpp"
+
+namespace mfga {
+
+struct PreparedTarget {
+  Task task = Task::kRegression;
+  const Loss* loss = nullptr;
+  std::vector<double> values;       // regression: scaled and shifted; classification: -1 or +1
+  std::vector<std::string> labels;  // classification: two
+  double shift = 0;                 // prediction = shift + scale * score
+  double scale = 1;
+  double offset = 0;  // was subtracted from the values for accuracy; belongs to the intercept
+};
+
+// `choice` is auto, regression or classification. auto: classification if there are labels, or two distinct
+// values.
+[[nodiscard]] Task resolve_task(std::string_view choice, const TrainingData& data);
+[[nodiscard]] PreparedTarget prepare_target(const TrainingData& data, Task task, bool scale_by_range,
+                                            Intercept intercept);
+[[nodiscard]] std::string column_name(const TrainingData& data, Index column);
+// How a numeric class label is written: the shortest decimal.
+[[nodiscard]] std::string number_label(double value);
+
+}  // namespace mfga

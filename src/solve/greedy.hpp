@@ -1,0 +1,42 @@
+// Multi Feature Greedy Approximation, Algorithm 1 of the paper.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "solve/engine.hpp"
+#include "solve/refit.hpp"
+
+namespace mfga {
+
+struct GreedyOptions {
+  Index terms = 1;       // M
+  Index per_step = 1;    // atoms added per step
+  double tolerance = 0;  // stop when the risk (mean loss) is at most this
+  Penalty penalty;
+};
+
+struct GreedyStep {
+  std::vector<Index> added;     // candidates that joined the active set
+  double risk = 0;              // mean loss after the refit
+  double largest_gradient = 0;  // of the risk, before the step
+  double ridge = 0;             // the ridge, or the multiplier of the norm bound
+  double seconds = 0;           // since the beginning
+  int newton_steps = 0;
+};
+
+struct GreedyResult {
+  ActiveSet active;
+  double initial_risk = 0;         // of the best constant, or of zero without an intercept
+  std::vector<GreedyStep> path;
+  std::vector<Index> dependent;    // candidates skipped because others already span them
+  bool converged = true;           // whether every refit did
+};
+
+// Called after each step; returning false stops with Error(kInterrupted).
+using StepCallback = std::function<bool(const GreedyStep& step, Index terms_so_far)>;
+
+[[nodiscard]] GreedyResult run_greedy(const Problem& problem, Engine& engine, Refit& refit,
+                                      const GreedyOptions& options, const StepCallback& on_step);
+
+}  // namespace mfga

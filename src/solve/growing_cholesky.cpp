@@ -1,0 +1,40 @@
+#include "solve/growing_cholesky.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mfga {
+
+bool GrowingCholesky::append(std::span<const double> new_row, double tolerance) {
+  if (size_ == capacity_) {
+    const Index capacity = std::max<Index>(32, 2 * capacity_);
+    std::vector<double> grown(static_cast<std::size_t>(capacity * capacity));
+    for (Index i = 0; i < size_; ++i) std::copy_n(row(i), i + 1, grown.data() + i * capacity);
+    factor_ = std::move(grown);
+    capacity_ = capacity;
+  }
+  double* last = row(size_);
+  const double diagonal = new_row[static_cast<std::size_t>(size_)];
+  std::copy_n(new_row.data(), size_, last);
+  if (size_ > 0) {
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(size_), factor_.data(),
+                static_cast<int>(capacity_), last, 1);
+  }
+  const double pivot = diagonal - cblas_ddot(static_cast<int>(size_), last, 1, last, 1);
+  if (!(pivot > tolerance * diagonal)) return false;  // NaN-safe
+  last[size_] = std::sqrt(pivot);
+  ++size_;
+  return true;
+}
+
+void GrowingCholesky::solve(std::span<double> b) const {
+  if (size_ == 0) return;
+  const auto n = static_cast<int>(size_);
+  const auto stride = static_cast<int>(capacity_);
+  cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, factor_.data(), stride, b.data(), 1);
+  cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, n, factor_.data(), stride, b.data(), 1);
+}
+
+}  // namespace mfga

@@ -1,0 +1,100 @@
+// Refit for the squared loss: (A^T A + ridge D) (c, theta) = A^T y, where the first column of A is 1 for the
+// intercept and D is 0 there and 1 elsewhere.
+#include <Eigen/Dense>
+#include <cmath>
+#include <numeric>
+
+#include "mfga/error.hpp"
+#include "solve/growing_cholesky.hpp"
+#include "solve/refit.hpp"
+
+namespace mfga {
+namespace {
+
+class LeastSquaresRefit final : public Refit {
+ public:
+  LeastSquaresRefit(const Problem& problem, const Penalty& penalty)
+      : penalty_(penalty), offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0) {
+    if (offset_ == 1) {
+      const double rows = static_cast<double>(problem.rows.rows());
+      append_row({rows}, std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0), 0);
+    }
+  }
+
+  void append(std::span<const double> products) override {
+    std::vector<double> row;
+    if (offset_ == 1) row.push_back(products[0]);
+    row.insert(row.end(), products.begin() + 2, products.end());
+    append_row(std::move(row), products[1], penalty_.ridge);
+  }
+
+  RefitReport solve(ActiveSet& active) override {
+    RefitReport report;
+    report.ridge = penalty_.ridge;
+    if (penalty_.norm_bound > 0) {
+      report.ridge = meet_norm_bound(penalty_.norm_bound, 1e-12, mean_diagonal(), [&](double multiplier) {
+        store(solve_with(multiplier), active);
+        return norm(active.theta);
+      });
+      return report;
+    }
+    std::vector<double> solution = target_products_;
+    factor_.solve(solution);
+    store(solution, active);
+    return report;
+  }
+
+ private:
+  void append_row(std::vector<double> row, double target_product, double ridge) {
+    rows_.push_back(row);
+    row.back() += ridge;
+    // The atom is independent of the others, which was tested without the ridge.
+    if (!factor_.append(row, 0)) {
+      throw Error(ErrorKind::kNumerical, "the least-squares problem became singular; use a larger --ridge");
+    }
+    target_products_.push_back(target_product);
+  }
+
+  [[nodiscard]] std::vector<double> solve_with(double ridge) const {
+    const auto size = static_cast<Eigen::Index>(rows_.size());
+    Eigen::MatrixXd gram(size, size);
+    for (Eigen::Index i = 0; i < size; ++i) {
+      for (Eigen::Index j = 0; j <= i; ++j) gram(i, j) = rows_[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+      if (i >= offset_) gram(i, i) += ridge;
+    }
+    const Eigen::Map<const Eigen::VectorXd> right(target_products_.data(), size);
+    std::vector<double> solution(rows_.size());
+    Eigen::Map<Eigen::VectorXd>(solution.data(), size) =
+        Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(gram).solve(right);
+    return solution;
+  }
+
+  void store(const std::vector<double>& solution, ActiveSet& active) const {
+    active.intercept = offset_ == 1 ? solution[0] : 0;
+    active.theta.assign(solution.begin() + offset_, solution.end());
+  }
+
+  [[nodiscard]] double mean_diagonal() const {
+    double total = 0;
+    for (const auto& row : rows_) total += row.back();
+    return 1e-3 * total / static_cast<double>(rows_.size());
+  }
+
+  static double norm(const std::vector<double>& theta) {
+    return Eigen::Map<const Eigen::VectorXd>(theta.data(), static_cast<Eigen::Index>(theta.size())).norm();
+  }
+
+  Penalty penalty_;
+  Index offset_;                           // 1 if there is an intercept
+  std::vector<std::vector<double>> rows_;  // lower triangle of A^T A
+  std::vector<double> target_products_;    // A^T y
+  GrowingCholesky factor_;                 // of A^T A + ridge D
+};
+
+}  // namespace
+
+std::unique_ptr<Refit> make_least_squares_refit(const Problem& problem, const Penalty& penalty) {
+  return std::make_unique<LeastSquaresRefit>(problem, penalty);
+}
+
+}  // namespace mfga

@@ -1,0 +1,41 @@
+// The multiplier of the constraint |theta|_2 <= C, by the Illinois variant of regula falsi on
+// 1/|theta(multiplier)| - 1/C, which is nearly linear in the multiplier.
+#include <cmath>
+
+#include "solve/refit.hpp"
+
+namespace mfga {
+
+double meet_norm_bound(double bound, double relative_tolerance, double first_guess,
+                       const std::function<double(double)>& norm_at) {
+  const auto residual_at = [&](double multiplier) { return 1 / norm_at(multiplier) - 1 / bound; };
+  const double tolerance = relative_tolerance / bound;
+  double low = 0;
+  double low_residual = residual_at(low);
+  if (low_residual >= -tolerance) return low;
+  double high = first_guess;
+  double high_residual = residual_at(high);
+  while (high_residual < 0) {
+    low = high;
+    low_residual = high_residual;
+    high *= 10;
+    high_residual = residual_at(high);
+  }
+  double multiplier = high;
+  double residual = high_residual;
+  int last_side = 0;
+  for (int i = 0; i < 200 && std::abs(residual) > tolerance; ++i) {
+    const double next = (low * high_residual - high * low_residual) / (high_residual - low_residual);
+    if (!(low < next && next < high)) break;  // the bracket is down to rounding
+    multiplier = next;
+    residual = residual_at(multiplier);
+    const int side = residual < 0 ? -1 : 1;
+    (side < 0 ? low : high) = multiplier;
+    (side < 0 ? low_residual : high_residual) = residual;
+    if (side == last_side) (side < 0 ? high_residual : low_residual) /= 2;
+    last_side = side;
+  }
+  return multiplier;
+}
+
+}  // namespace mfga

@@ -1,0 +1,39 @@
+// What is being minimised: sum over rows of L(intercept + sum_m theta_m phi_m(x_n), y_n) + ridge |theta|^2,
+// over a growing list of atoms.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/row_blocks.hpp"
+#include "features/candidates.hpp"
+#include "losses/loss.hpp"
+
+namespace mfga {
+
+enum class Intercept { kNone, kUnpenalised };
+
+struct Problem {
+  const BlockedRows& rows;
+  std::span<const double> targets;  // [rows]
+  const Candidates& candidates;
+  const Loss& loss;
+  Intercept intercept;
+  Workers& workers;
+};
+
+// The active set I and its coefficients.
+struct ActiveSet {
+  std::vector<Index> candidates;  // in the order of selection
+  std::vector<Atom> atoms;
+  std::vector<double> theta;
+  double intercept = 0;
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(candidates.size()); }
+};
+
+// scores[n] = intercept + sum_m theta_m phi_m(x_n) for a block; `scores` has room for the block's rows.
+void score_block(const RowBlock& block, const AtomValues& atoms, std::span<const double> theta,
+                 double intercept, double* scores, Arena& arena);
+
+}  // namespace mfga

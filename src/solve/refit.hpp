@@ -1,0 +1,46 @@
+// Line 4 of Algorithm 1: minimise the sum of the losses over the coefficients of the active set, with a
+// ridge, or under the paper's constraint |theta|_2 <= C. The intercept is never penalised.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "solve/problem.hpp"
+
+namespace mfga {
+
+// What keeps the coefficients small.
+struct Penalty {
+  double ridge = 0;       // added: ridge |theta|^2 to the *sum* of the losses
+  double norm_bound = 0;  // > 0: |theta|_2 <= norm_bound instead
+};
+
+struct RefitReport {
+  double ridge = 0;     // the ridge, or the multiplier of the constraint
+  int newton_steps = 0;
+  bool converged = true;
+};
+
+class Refit {
+ public:
+  virtual ~Refit() = default;
+  // Tells of an atom that joined the active set: its products, summed over rows, with 1, y, the atoms before
+  // it and itself.
+  virtual void append(std::span<const double> products) = 0;
+  // Sets active.theta and active.intercept; starts from the values there.
+  virtual RefitReport solve(ActiveSet& active) = 0;
+};
+
+// One linear solve with a Cholesky factor that grows with the active set.
+[[nodiscard]] std::unique_ptr<Refit> make_least_squares_refit(const Problem& problem, const Penalty& penalty);
+// Newton's method with a line search.
+[[nodiscard]] std::unique_ptr<Refit> make_newton_refit(const Problem& problem, const Penalty& penalty);
+
+// The multiplier at which |theta| meets the bound: `norm_at(multiplier)` solves the problem with that ridge
+// and returns |theta|, which decreases as the multiplier grows. Returns 0 if the bound holds without one. The
+// last call of norm_at was with the multiplier returned.
+[[nodiscard]] double meet_norm_bound(double bound, double relative_tolerance, double first_guess,
+                                     const std::function<double(double)>& norm_at);
+
+}  // namespace mfga

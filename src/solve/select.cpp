@@ -1,0 +1,36 @@
+#include "solve/select.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mfga {
+
+std::vector<Index> largest_gradients(std::span<const double> gradient, const std::vector<bool>& excluded,
+                                     Index count) {
+  std::vector<Index> order;
+  order.reserve(gradient.size());
+  for (std::size_t j = 0; j < gradient.size(); ++j) {
+    if (!excluded[j]) order.push_back(static_cast<Index>(j));
+  }
+  const auto size = [&](Index j) { return std::abs(gradient[static_cast<std::size_t>(j)]); };
+  const auto larger = [&](Index a, Index b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
+  count = std::min(count, static_cast<Index>(order.size()));
+  if (count == 0) return {};
+  std::nth_element(order.begin(), order.begin() + count - 1, order.end(), larger);
+  const double largest = size(*std::min_element(order.begin(), order.begin() + count, larger));
+  const double tie = kTieTolerance * largest;
+  // Candidates that tie with the last one taken compete with it for the last places.
+  const double last = size(order[static_cast<std::size_t>(count - 1)]);
+  const auto end = std::partition(order.begin() + count, order.end(), [&](Index j) { return size(j) >= last - tie; });
+  std::sort(order.begin(), end, larger);
+  for (auto begin = order.begin(); begin != end;) {
+    auto group_end = begin + 1;
+    while (group_end != end && size(*(group_end - 1)) - size(*group_end) <= tie) ++group_end;
+    std::sort(begin, group_end);
+    begin = group_end;
+  }
+  order.resize(static_cast<std::size_t>(count));
+  return order;
+}
+
+}  // namespace mfga
