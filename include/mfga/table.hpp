@@ -20,17 +20,20 @@
 namespace mfga {
 
 struct ReadOptions {
-  std::string format = "auto";  // auto | csv | tsv | libsvm | npy; auto looks at the content
-  std::string header = "auto";  // auto | yes | no; auto: a header has no field that is a number
-  std::string comment = "#";    // lines that begin with this are skipped; empty: none are
-  Index n_features = 0;         // LIBSVM: number of features; 0: the largest index in the file
-  int threads = 0;              // 0: all cores
+  std::string format = "auto";         // auto | csv | tsv | libsvm | npy; auto looks at the content
+  std::string header = "auto";         // auto | yes | no; auto: a header has no field that is a number
+  std::string comment = "#";           // lines that begin with this are skipped; empty: none are
+  Index n_features = 0;                // LIBSVM: number of features; 0: the largest index in the file
+  int threads = 0;                     // 0: all cores
+  Index chunk_bytes = Index{1} << 20;  // text that one task parses; the result does not depend on it
 };
 
-// Which line of the file a data row came from, kept as the (few) lines that hold no row.
+// Which line of the file a data row came from (of a .npy file: its row, from 1), kept as the (few) lines that
+// hold no row. A row that goes on over several lines is at its first one.
 struct RowLines {
   Index first_line = 1;             // line of row 0 if nothing is skipped
   std::vector<Index> skipped_rows;  // sorted: one entry r per line that was skipped before row r
+  std::vector<Index> listed;        // if not empty: the line of each row, and the fields above do not count
   [[nodiscard]] Index line_of_row(Index row) const;
 };
 
@@ -42,8 +45,8 @@ struct Table {
   std::vector<double> target;        // numbers; or positions in `labels` where the target is text
   std::vector<std::string> labels;   // the distinct texts of a text target, sorted
   RowLines lines;
-  double load_seconds = 0;
-  double megabytes = 0;  // of text or numbers parsed (after decompression)
+  double load_seconds = 0;  // opening and reading
+  double megabytes = 0;     // of text or numbers parsed (after decompression)
 
   [[nodiscard]] Index rows() const { return values.rows; }
 };
@@ -70,8 +73,7 @@ class TableFile {
 
   [[nodiscard]] Table read(std::span<const Index> predictors, std::optional<Index> target) const;
   // All columns but the target and the ignored ones are predictors. An empty target is the default one.
-  [[nodiscard]] Table read_for_training(std::string_view target,
-                                        std::span<const std::string> ignore) const;
+  [[nodiscard]] Table read_for_training(std::string_view target, std::span<const std::string> ignore) const;
 
  private:
   struct Impl;
@@ -79,7 +81,8 @@ class TableFile {
 };
 
 // Moves a random `fraction` of the rows (rounded down, chosen by the seed) out of the table into the one that
-// is returned; the order of rows is kept on both sides.
+// is returned; the order of rows is kept on both sides. No second copy of the rows that stay is made; the
+// load time and size stay with `table`.
 [[nodiscard]] Table split_off(Table& table, double fraction, std::uint64_t seed);
 
 }  // namespace mfga

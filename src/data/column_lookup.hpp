@@ -1,0 +1,18 @@
+// Finds a column by what a user wrote: a name or an index; says what there is where it finds none.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+[[nodiscard]] Index find_column(const std::vector<std::string>& columns, std::string_view name_or_index,
+                                std::string_view option, std::string_view path);
+
+// The smallest number of inserted, removed and changed characters that makes one text the other.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace mfga

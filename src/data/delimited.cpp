@@ -1,0 +1,201 @@
+// A row is first tried by a tight loop that knows plain numbers only. Where it gives up, the row is read
+// again by one that knows everything: quotes, quoted numbers, and what is wrong with a row.
+#include "data/delimited.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "data/number_text.hpp"
+#include "data/target_column.hpp"
+
+namespace mfga {
+namespace {
+
+bool looks_like_header(const std::vector<RawField>& fields) {
+  return std::ranges::none_of(fields, [](const RawField& field) {
+    double value = 0;
+    const FieldContent content = classify_field(unquote(field.text), value);
+    return content == FieldContent::kFinite || content == FieldContent::kNotFinite;
+  });
+}
+
+}  // namespace
+
+DelimitedReader::DelimitedReader(std::string path, std::string_view text, char delimiter,
+                                 const ReadOptions& options)
+    : path_(std::move(path)), layout_{delimiter, options.comment}, chunk_bytes_(options.chunk_bytes) {
+  const char* const end = text.data() + text.size();
+  Index skipped = 0;
+  const char* const first_row = layout_.find_row(text.data(), end, skipped);
+  if (first_row == end) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: has no rows: every line is blank or a comment; expected a table", path_));
+  }
+  std::vector<RawField> fields;
+  const char* const second_row = layout_.scan_row(first_row, end, fields);
+  const Index line = skipped + 1;
+  for (std::size_t i = 0; i < fields.size(); ++i) check_field(fields[i], line, static_cast<Index>(i));
+
+  has_header_ = options.header == "yes" || (options.header == "auto" && looks_like_header(fields));
+  if (has_header_) {
+    name_columns(fields, line);
+    data_ = {second_row, end};
+    data_line_ = 1 + std::count(text.data(), second_row, '\n');
+  } else {
+    columns_ = numbered_columns(std::ssize(fields));
+    data_ = text;
+  }
+}
+
+void DelimitedReader::name_columns(const std::vector<RawField>& fields, Index line) {
+  std::unordered_map<std::string, Index> positions;
+  for (const RawField& field : fields) {
+    const Index position = std::ssize(columns_) + 1;
+    std::string name(trim(unquote(field.text)));
+    if (name.empty()) {
+      throw data_error(
+          path_, line, position,
+          fmt::format("column {} of the header has no name; give it one, or pass --header no if this "
+                      "line is data",
+                      position));
+    }
+    const auto [earlier, is_new] = positions.emplace(name, position);
+    if (!is_new) {
+      throw data_error(
+          path_, line, position,
+          fmt::format("columns {} and {} are both named {}; rename one, or pass --header no if this "
+                      "line is data",
+                      earlier->second, position, quoted_for_message(name)));
+    }
+    columns_.push_back(std::move(name));
+  }
+}
+
+void DelimitedReader::check_field(const RawField& field, Index line, Index column) const {
+  if (field.fault == RawField::Fault::kOpenQuote) {
+    throw data_error(
+        path_, line, column + 1,
+        fmt::format("the quote that opens {} is never closed; expected another \" before the end of "
+                    "the file",
+                    quoted_for_message(field.text)));
+  }
+  if (field.fault == RawField::Fault::kTextAfterQuote) {
+    throw data_error(
+        path_, line, column + 1,
+        fmt::format("found {}: text after a closing quote; expected the end of the field (a quote inside "
+                    "quotes is written twice)",
+                    quoted_for_message(field.text)));
+  }
+}
+
+void DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
+  const Quoting quoting = find_quoting(data_, chunk_bytes_, pool);
+  TextRows rows = locate_rows(data_, data_line_, layout_, quoting, chunk_bytes_, pool);
+  if (rows.rows() == 0) {
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("{}: has a header but no rows below it (pass --header no if that line is data)", path_));
+  }
+  table.lines = std::move(rows.lines);
+  table.values = allocate_matrix(path_, rows.rows(), plan.predictors);
+  std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0));
+  run_to_first_error(pool, std::ssize(rows.chunks), [&](Index i) {
+    const auto chunk = static_cast<std::size_t>(i);
+    parse_chunk(rows.chunks[chunk], rows.first_rows[chunk], plan, table, target_fields);
+  });
+  if (plan.has_target()) convert_target(target_fields, plan.target, pool, table);
+}
+
+void DelimitedReader::parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan,
+                                  Table& table, std::vector<std::string_view>& target_fields) const {
+  const char* const end = chunk.data() + chunk.size();
+  std::string_view unused_target;
+  Index skipped = 0;
+  Index row = first_row;
+  for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
+       p = layout_.find_row(p, end, skipped), ++row) {
+    double* const values = table.values.row(row);
+    std::string_view& target =
+        plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target;
+    const char* next = parse_plain_row(p, end, plan, values, target);
+    if (next == nullptr) next = parse_any_row(p, end, plan, table.lines.line_of_row(row), values, target);
+    p = next;
+  }
+}
+
+const char* DelimitedReader::parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan,
+                                             double* values, std::string_view& target) const {
+  const char* p = begin;
+  const char delimiter = layout_.delimiter;
+  const Index* const last = plan.slots.data() + plan.slots.size() - 1;
+  for (const Index* slot = plan.slots.data();; ++slot, ++p) {
+    while (p != end && layout_.is_padding(*p)) ++p;
+    if (*slot >= 0) {
+      double value = 0;
+      p = scan_number(p, end, value);
+      if (p == nullptr || !std::isfinite(value)) return nullptr;
+      values[*slot] = value;
+      while (p != end && layout_.is_padding(*p)) ++p;
+    } else {
+      const char* const field = p;
+      if (p != end && *p == '"') return nullptr;
+      while (p != end && *p != delimiter && *p != '\n') ++p;
+      if (*slot == kTargetColumn) {
+        const char* field_end = p;
+        while (field_end != field && layout_.is_padding(field_end[-1])) --field_end;
+        if (field_end == field) return nullptr;
+        target = {field, field_end};
+      }
+    }
+    if (slot == last) break;
+    if (p == end || *p != delimiter) return nullptr;
+  }
+  if (p == end) return end;
+  return *p == '\n' ? p + 1 : nullptr;
+}
+
+const char* DelimitedReader::parse_any_row(const char* begin, const char* end, const ColumnPlan& plan,
+                                           Index line, double* values, std::string_view& target) const {
+  std::vector<RawField> fields;
+  fields.reserve(columns_.size());
+  const char* const next = layout_.scan_row(begin, end, fields);
+  // Faults of quotes first, then the number of fields: either shifts the fields, so that what stands in a
+  // column is not what was meant to.
+  for (std::size_t i = 0; i < fields.size(); ++i) check_field(fields[i], line, static_cast<Index>(i));
+  if (fields.size() != columns_.size()) {
+    const std::size_t position = std::min(fields.size(), columns_.size() + 1);
+    throw data_error(
+        path_, line, static_cast<Index>(position),
+        fmt::format("expected {} fields as in the first line, found {}; correct the row, or quote fields "
+                    "that contain the delimiter",
+                    columns_.size(), fields.size()));
+  }
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const RawField& field = fields[i];
+    const Index slot = plan.slots[i];
+    const auto column = static_cast<Index>(i) + 1;
+    if (slot >= 0) {
+      const FieldContent content = field.is_quoted() ? classify_field(unquote(field.text), values[slot])
+                                                     : classify_field(field.text, values[slot]);
+      if (content != FieldContent::kFinite) {
+        throw not_a_number_error(path_, line, column, columns_[i], unquote(field.text));
+      }
+    } else if (slot == kTargetColumn) {
+      if (field.text.empty() || field.text == "\"\"") {
+        throw data_error(
+            path_, line, column,
+            fmt::format("found an empty field in the target \"{}\"; expected a number or a label (leave "
+                        "the row out)",
+                        columns_[i]));
+      }
+      target = field.text;
+    }
+  }
+  return next;
+}
+
+}  // namespace mfga

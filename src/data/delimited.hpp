@@ -1,0 +1,40 @@
+// CSV and TSV: fields between delimiters, optionally in quotes, with or without a header.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "data/table_reader.hpp"
+#include "data/text_rows.hpp"
+
+namespace mfga {
+
+class DelimitedReader final : public TableReader {
+ public:
+  // `text` must outlive the reader.
+  DelimitedReader(std::string path, std::string_view text, char delimiter, const ReadOptions& options);
+
+  [[nodiscard]] std::string_view format() const override { return layout_.delimiter == '\t' ? "tsv" : "csv"; }
+  [[nodiscard]] bool has_header() const override { return has_header_; }
+  [[nodiscard]] Index default_target() const override { return std::ssize(columns_) - 1; }
+  void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+
+ private:
+  void name_columns(const std::vector<RawField>& fields, Index line);
+  void check_field(const RawField& field, Index line, Index column) const;
+  void parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan, Table& table,
+                   std::vector<std::string_view>& target_fields) const;
+  const char* parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan, double* values,
+                              std::string_view& target) const;
+  const char* parse_any_row(const char* begin, const char* end, const ColumnPlan& plan, Index line,
+                            double* values, std::string_view& target) const;
+
+  std::string path_;
+  TextLayout layout_;
+  Index chunk_bytes_;
+  bool has_header_ = false;
+  std::string_view data_;  // the text below the header
+  Index data_line_ = 1;    // line on which that begins
+};
+
+}  // namespace mfga

@@ -1,0 +1,169 @@
+// Opens files through POSIX calls and inflates gzip with zlib. A gzip file may have several members (as
+// written by `cat a.gz b.gz` or bgzip); zero bytes after the last one are padding.
+#define ZLIB_CONST  // zlib then takes its input as const
+
+#include "data/file_content.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+#include "mfga/error.hpp"
+
+namespace mfga {
+namespace {
+
+[[noreturn]] void throw_io(const std::string& path, std::string_view action, int code) {
+  throw Error(ErrorKind::kIo,
+              fmt::format("{}: cannot {}: {}", path, action, std::generic_category().message(code)));
+}
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(const std::string& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (number_ < 0) throw_io(path, "open the file", errno);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { ::close(number_); }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string read_all(const std::string& path, const FileDescriptor& file) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20U;
+  std::string content;
+  for (;;) {
+    const std::size_t used = content.size();
+    content.resize(used + kBlock);
+    const ssize_t count = ::read(file.number(), content.data() + used, kBlock);
+    const int code = errno;
+    content.resize(used + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count == 0) return content;
+    if (count < 0 && code != EINTR) throw_io(path, "read the file", code);
+  }
+}
+
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+class Inflater {
+ public:
+  Inflater() {
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() { inflateEnd(&stream_); }
+
+  std::string inflate_all(const std::string& path, std::string_view compressed) {
+    std::string result;
+    std::size_t used = 0;
+    result.resize(expected_size(compressed));
+    for (;;) {
+      if (used == result.size()) result.resize(used + std::max(used, kSmallestGrowth));
+      // zlib counts in unsigned int, so that large files go in parts.
+      const std::size_t offered = std::min(compressed.size(), kMostAtOnce);
+      const std::size_t room = std::min(result.size() - used, kMostAtOnce);
+      stream_.next_in = reinterpret_cast<const Bytef*>(compressed.data());
+      stream_.avail_in = static_cast<uInt>(offered);
+      stream_.next_out = reinterpret_cast<Bytef*>(result.data() + used);
+      stream_.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      compressed.remove_prefix(offered - stream_.avail_in);
+      used += room - stream_.avail_out;
+      if (status == Z_STREAM_END) {
+        const std::size_t next = compressed.find_first_not_of('\0');
+        compressed.remove_prefix(std::min(next, compressed.size()));
+        if (!compressed.empty() && !is_gzip(compressed)) {
+          throw Error(
+              ErrorKind::kBadData,
+              fmt::format("{}: the gzip file is corrupt: other bytes follow its end; compress it again",
+                          path));
+        }
+        inflateReset(&stream_);
+        if (compressed.empty()) {
+          result.resize(used);
+          return result;
+        }
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        throw Error(ErrorKind::kBadData,
+                    fmt::format("{}: the gzip file is corrupt ({}); compress it again", path,
+                                stream_.msg != nullptr ? stream_.msg : "zlib cannot read it"));
+      } else if (compressed.empty() && stream_.avail_out > 0) {
+        throw Error(
+            ErrorKind::kBadData,
+            fmt::format("{}: the gzip file is truncated: it ends before its data does; copy it again", path));
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSmallestGrowth = std::size_t{1} << 16U;
+  static constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;
+
+  // A gzip file ends with its size modulo 2^32: right for most files, a guess for the others.
+  static std::size_t expected_size(std::string_view compressed) {
+    constexpr std::size_t kLargestRatio = 1032;
+    std::uint32_t size = 0;
+    if (compressed.size() > sizeof(size)) {
+      std::memcpy(&size, compressed.data() + compressed.size() - sizeof(size), sizeof(size));
+    }
+    return std::min<std::size_t>(size, compressed.size() * kLargestRatio) + 1;
+  }
+
+  z_stream stream_{};
+};
+
+}  // namespace
+
+FileContent::FileContent(const std::string& path) {
+  const FileDescriptor file(path);
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) throw_io(path, "look at the file", errno);
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(ErrorKind::kIo, fmt::format("{}: is a directory; expected a file with a table", path));
+  }
+  if (S_ISREG(status.st_mode) && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+    if (mapping != MAP_FAILED) {
+      mapping_ = mapping;
+      mapped_size_ = size;
+      bytes_ = {static_cast<const char*>(mapping), size};
+    }
+  }
+  if (mapping_ == nullptr) {
+    owned_ = read_all(path, file);
+    bytes_ = owned_;
+  }
+  if (!is_gzip(bytes_)) return;
+  try {
+    owned_ = Inflater().inflate_all(path, bytes_);
+  } catch (...) {
+    unmap();
+    throw;
+  }
+  unmap();
+  bytes_ = owned_;
+}
+
+FileContent::~FileContent() { unmap(); }
+
+void FileContent::unmap() {
+  if (mapping_ != nullptr) ::munmap(mapping_, mapped_size_);
+  mapping_ = nullptr;
+}
+
+}  // namespace mfga

@@ -1,0 +1,28 @@
+// The bytes of a file: mapped into memory, or read where it cannot be mapped (a pipe), and inflated when they
+// are gzip-compressed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mfga {
+
+class FileContent {
+ public:
+  explicit FileContent(const std::string& path);
+  FileContent(const FileContent&) = delete;
+  FileContent& operator=(const FileContent&) = delete;
+  ~FileContent();
+
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+
+ private:
+  void unmap();
+
+  void* mapping_ = nullptr;
+  std::size_t mapped_size_ = 0;
+  std::string owned_;  // what was read or inflated
+  std::string_view bytes_;
+};
+
+}  // namespace mfga

@@ -1,0 +1,22 @@
+// Recognises the format of a table from its content.
+#pragma once
+
+#include <string_view>
+
+#include "mfga/table.hpp"
+
+namespace mfga {
+
+enum class TableFormat { kDelimited, kLibsvm, kNpy };
+
+struct DetectedFormat {
+  TableFormat format = TableFormat::kDelimited;
+  char delimiter = ',';
+};
+
+// `bytes` without a byte order mark. A format that the options name is not questioned, but that the content
+// is text and which delimiter it uses is still found out.
+[[nodiscard]] DetectedFormat detect_format(std::string_view path, std::string_view bytes,
+                                           const ReadOptions& options);
+
+}  // namespace mfga

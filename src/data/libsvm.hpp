@@ -1,0 +1,36 @@
+// LIBSVM files: lines of "label index:value index:value ...", indices from 1 and rising; features that a line
+// does not name are 0.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "data/table_reader.hpp"
+#include "data/text_rows.hpp"
+
+namespace mfga {
+
+class LibsvmReader final : public TableReader {
+ public:
+  // `text` must outlive the reader.
+  LibsvmReader(std::string path, std::string_view text, const ReadOptions& options);
+
+  [[nodiscard]] std::string_view format() const override { return "libsvm"; }
+  [[nodiscard]] bool has_header() const override { return false; }
+  [[nodiscard]] Index default_target() const override { return 0; }
+  void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+
+ private:
+  void parse_row(std::string_view line, const ColumnPlan& plan, Index row, Table& table,
+                 std::string_view& target) const;
+
+  std::string path_;
+  std::string_view text_;
+  TextLayout layout_;
+  Index chunk_bytes_;
+};
+
+// Whether a line looks like a row of a LIBSVM file that names at least one feature.
+[[nodiscard]] bool looks_like_libsvm(std::string_view line);
+
+}  // namespace mfga

@@ -1,0 +1,38 @@
+// NumPy's .npy files (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
+// two-dimensional arrays of little-endian float64 or float32 in C order.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "data/table_reader.hpp"
+
+namespace mfga {
+
+class NpyReader final : public TableReader {
+ public:
+  // `bytes` must outlive the reader.
+  NpyReader(std::string path, std::string_view bytes);
+
+  [[nodiscard]] std::string_view format() const override { return "npy"; }
+  [[nodiscard]] bool has_header() const override { return false; }
+  [[nodiscard]] Index default_target() const override { return std::ssize(columns_) - 1; }
+  void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+
+ private:
+  [[noreturn]] void fail(std::string_view found) const;
+  [[nodiscard]] std::string_view take_header(std::string_view& bytes) const;
+  [[nodiscard]] std::string_view header_value(std::string_view header, std::string_view key) const;
+  void parse_shape(std::string_view shape);
+  template <typename Number>
+  void read_rows(Index first, Index last, const ColumnPlan& plan, Table& table) const;
+
+  std::string path_;
+  std::string_view data_;
+  Index rows_ = 0;
+  std::size_t number_size_ = sizeof(double);
+};
+
+[[nodiscard]] bool looks_like_npy(std::string_view bytes);
+
+}  // namespace mfga

@@ -1,0 +1,86 @@
+// Splits rows off a table, and finds the line of a row: a split leaves rows that no longer follow one another
+// in the file, so that their lines must be listed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/random.hpp"
+#include "mfga/error.hpp"
+#include "mfga/table.hpp"
+
+namespace mfga {
+namespace {
+
+// Marks the `count` rows with the smallest random keys.
+std::vector<bool> choose_rows(Index rows, Index count, std::uint64_t seed) {
+  const CounterRandom random(seed, RandomStream::kSplit);
+  std::vector<std::pair<double, Index>> keys;  // the row decides between equal keys
+  keys.reserve(static_cast<std::size_t>(rows));
+  for (Index row = 0; row < rows; ++row)
+    keys.emplace_back(random.uniform(static_cast<std::uint64_t>(row)), row);
+  std::ranges::nth_element(keys, keys.begin() + count);
+  std::vector<bool> is_chosen(static_cast<std::size_t>(rows));
+  for (Index i = 0; i < count; ++i) {
+    is_chosen[static_cast<std::size_t>(keys[static_cast<std::size_t>(i)].second)] = true;
+  }
+  return is_chosen;
+}
+
+}  // namespace
+
+Index RowLines::line_of_row(Index row) const {
+  if (!listed.empty()) return listed[static_cast<std::size_t>(row)];
+  const auto skipped = std::ranges::upper_bound(skipped_rows, row) - skipped_rows.begin();
+  return first_line + row + skipped;
+}
+
+Table split_off(Table& table, double fraction, std::uint64_t seed) {
+  if (!(fraction > 0 && fraction < 1)) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("the fraction of rows to split off is {}; expected a number between 0 and 1", fraction));
+  }
+  const Index rows = table.rows();
+  const auto count = static_cast<Index>(std::floor(fraction * static_cast<double>(rows)));
+  if (count == 0 || count == rows) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("a fraction of {} splits {} of {} rows off; expected at least one row on either side",
+                    fraction, count, rows));
+  }
+  const std::vector<bool> is_chosen = choose_rows(rows, count, seed);
+  const bool has_target = !table.target.empty();
+
+  Table part;
+  part.source = table.source;
+  part.columns = table.columns;
+  part.target_name = table.target_name;
+  part.labels = table.labels;
+  part.values = Matrix(count, table.values.cols);
+  std::vector<Index> kept_lines;
+  kept_lines.reserve(static_cast<std::size_t>(rows - count));
+  Index taken = 0;
+  Index kept = 0;
+  for (Index row = 0; row < rows; ++row) {
+    const auto source = static_cast<std::size_t>(row);
+    const bool chosen = is_chosen[source];
+    // Rows only move towards the begin, so that the ones that stay can be moved up in place.
+    double* const destination = chosen ? part.values.row(taken++) : table.values.row(kept);
+    if (destination != table.values.row(row))
+      std::copy_n(table.values.row(row), table.values.cols, destination);
+    (chosen ? part.lines.listed : kept_lines).push_back(table.lines.line_of_row(row));
+    if (has_target && chosen) part.target.push_back(table.target[source]);
+    if (has_target && !chosen) table.target[static_cast<std::size_t>(kept)] = table.target[source];
+    if (!chosen) ++kept;
+  }
+  table.values.rows = kept;
+  table.values.values.resize(static_cast<std::size_t>(kept * table.values.cols));
+  if (has_target) table.target.resize(static_cast<std::size_t>(kept));
+  table.lines = {};
+  table.lines.listed = std::move(kept_lines);
+  return part;
+}
+
+}  // namespace mfga

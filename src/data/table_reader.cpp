@@ -1,0 +1,85 @@
+#include "data/table_reader.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "data/number_text.hpp"
+
+namespace mfga {
+
+Error data_error(std::string_view path, Index line, Index column, std::string_view text) {
+  if (column == 0) return {ErrorKind::kBadData, fmt::format("{}:{}: {}", path, line, text)};
+  return {ErrorKind::kBadData, fmt::format("{}:{}:{}: {}", path, line, column, text)};
+}
+
+Error not_a_number_error(std::string_view path, Index line, Index column, std::string_view name,
+                         std::string_view found) {
+  double value = 0;
+  const FieldContent content = classify_field(found, value);
+  const std::string shown =
+      content == FieldContent::kEmpty ? "an empty field" : quoted_for_message(trim(found));
+  std::string advice;
+  if (content == FieldContent::kText) {
+    advice = fmt::format("leave the column out with --ignore {}, or encode it as numbers", name);
+    if (std::ranges::count(found, ',') == 1) advice += "; decimals are written with a point, not a comma";
+  } else {
+    advice =
+        fmt::format("leave the row out or fill in a value, or leave the column out with --ignore {}", name);
+  }
+  return data_error(path, line, column,
+                    fmt::format("found {} in column \"{}\"; expected a {}number ({})", shown, name,
+                                content == FieldContent::kNotFinite ? "finite " : "", advice));
+}
+
+void run_to_first_error(ThreadPool& pool, Index count, const std::function<void(Index)>& task) {
+  // The pool skips tasks after any failure, so that which error it reports depends on timing. Here a task is
+  // skipped only when one before it has failed.
+  std::vector<std::optional<Error>> errors(static_cast<std::size_t>(count));
+  std::atomic<Index> first_failed{count};
+  pool.run(count, [&](Index i) {
+    if (i > first_failed.load()) return;
+    try {
+      task(i);
+    } catch (const Error& error) {
+      errors[static_cast<std::size_t>(i)] = error;
+      Index seen = first_failed.load();
+      while (i < seen && !first_failed.compare_exchange_weak(seen, i)) {
+      }
+    }
+  });
+  for (const std::optional<Error>& error : errors) {
+    if (error) throw Error(*error);
+  }
+}
+
+void check_memory(std::string_view path, Index rows, Index columns) {
+  const double needed = static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double);
+  const double memory =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (needed > memory) {
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format(
+            "{}: a table of {} rows and {} columns needs {:.1f} GB of memory; this machine has {:.1f} "
+            "GB (leave columns out with --ignore, or use fewer rows)",
+            path, rows, columns, needed * 1e-9, memory * 1e-9));
+  }
+}
+
+Matrix allocate_matrix(std::string_view path, Index rows, Index columns) {
+  check_memory(path, rows, columns);
+  return {rows, columns};
+}
+
+std::vector<std::string> numbered_columns(Index count) {
+  std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) names.push_back(fmt::format("x{}", i));
+  return names;
+}
+
+}  // namespace mfga

@@ -1,0 +1,68 @@
+// What each file format provides: the columns when the file is opened, and the wanted ones of them when it is
+// read. Also what the formats share: where an error is, and where a matrix is allocated.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "mfga/error.hpp"
+#include "mfga/table.hpp"
+
+namespace mfga {
+
+// Where each column of the file goes: a position among the predictors, or one of the two below.
+using ColumnSlots = std::vector<Index>;
+inline constexpr Index kSkippedColumn = -1;
+inline constexpr Index kTargetColumn = -2;
+
+struct ColumnPlan {
+  ColumnSlots slots;  // by column of the file
+  Index predictors = 0;
+  Index target = -1;  // column of the file; negative: none
+
+  [[nodiscard]] bool has_target() const { return target >= 0; }
+};
+
+class TableReader {
+ public:
+  TableReader() = default;
+  TableReader(const TableReader&) = delete;
+  TableReader& operator=(const TableReader&) = delete;
+  virtual ~TableReader() = default;
+
+  [[nodiscard]] virtual std::string_view format() const = 0;
+  [[nodiscard]] virtual bool has_header() const = 0;
+  [[nodiscard]] virtual Index default_target() const = 0;
+  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
+
+  // Fills in values, target, labels and lines of the table.
+  virtual void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const = 0;
+
+ protected:
+  std::vector<std::string> columns_;
+};
+
+// An error in the data, as "path:line:column: text"; the column is a field's number, from 1 (0: the whole
+// line).
+[[nodiscard]] Error data_error(std::string_view path, Index line, Index column, std::string_view text);
+
+// The error for a field of a predictor that is not a finite number.
+[[nodiscard]] Error not_a_number_error(std::string_view path, Index line, Index column, std::string_view name,
+                                       std::string_view found);
+
+// Runs the tasks; when some of them throw an Error, throws that of the first one, whatever the number of
+// threads.
+void run_to_first_error(ThreadPool& pool, Index count, const std::function<void(Index)>& task);
+
+// Throws where a matrix of this size cannot fit the machine's memory.
+void check_memory(std::string_view path, Index rows, Index columns);
+// A matrix of zeros, after that check.
+[[nodiscard]] Matrix allocate_matrix(std::string_view path, Index rows, Index columns);
+
+// "x0", "x1", ... for columns that have no names.
+[[nodiscard]] std::vector<std::string> numbered_columns(Index count);
+
+}  // namespace mfga

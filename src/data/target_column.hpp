@@ -1,0 +1,18 @@
+// The target column of a text file: its fields are kept as text until all rows are read, for only then is it
+// known whether they are numbers or labels.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "mfga/table.hpp"
+
+namespace mfga {
+
+// Fills in target and labels of the table, whose source, target_name and lines are known. `column` is the
+// target's position in the file, from 0, and `fields` its text in each row, with quotes.
+void convert_target(const std::vector<std::string_view>& fields, Index column, ThreadPool& pool,
+                    Table& table);
+
+}  // namespace mfga

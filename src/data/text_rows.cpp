@@ -1,0 +1,178 @@
+#include "data/text_rows.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace mfga {
+namespace {
+
+const char* next_line(const char* begin, const char* end) {
+  const char* const newline = line_end(begin, end);
+  return newline == end ? end : newline + 1;
+}
+
+// The begin of the line after a row's last one.
+const char* row_end(const char* begin, const char* end, const TextLayout& layout, Quoting quoting) {
+  const char* const after = next_line(begin, end);
+  if (quoting == Quoting::kNone || std::find(begin, after, '"') == after) return after;
+  RawField field;
+  for (const char* p = begin;; ++p) {
+    p = layout.scan_field(p, end, field);
+    if (p == end) return end;
+    if (*p == '\n') return p + 1;
+  }
+}
+
+std::vector<std::string_view> cut_at_lines(std::string_view text, Index chunk_bytes) {
+  std::vector<std::string_view> chunks;
+  const char* const end = text.data() + text.size();
+  for (const char* begin = text.data(); begin != end;) {
+    const char* const after = end - begin <= chunk_bytes ? end : next_line(begin + chunk_bytes - 1, end);
+    chunks.emplace_back(begin, after - begin);
+    begin = after;
+  }
+  return chunks;
+}
+
+std::vector<std::string_view> cut_at_rows(std::string_view text, Index chunk_bytes,
+                                          const TextLayout& layout) {
+  std::vector<std::string_view> chunks;
+  const char* const end = text.data() + text.size();
+  const char* chunk = text.data();
+  Index skipped = 0;
+  for (const char* p = chunk; p != end;) {
+    p = layout.find_row(p, end, skipped);
+    if (p != end) p = row_end(p, end, layout, Quoting::kQuotedFields);
+    if (p == end || p - chunk >= chunk_bytes) {
+      chunks.emplace_back(chunk, p - chunk);
+      chunk = p;
+    }
+  }
+  return chunks;
+}
+
+struct ChunkCount {
+  Index rows = 0;
+  std::vector<Index> skipped_rows;  // as in RowLines, counted from the chunk's first row
+};
+
+ChunkCount count_rows(std::string_view chunk, const TextLayout& layout, Quoting quoting) {
+  ChunkCount count;
+  const char* const end = chunk.data() + chunk.size();
+  for (const char* p = chunk.data();;) {
+    Index skipped = 0;
+    p = layout.find_row(p, end, skipped);
+    count.skipped_rows.insert(count.skipped_rows.end(), static_cast<std::size_t>(skipped), count.rows);
+    if (p == end) return count;
+    const char* const after = row_end(p, end, layout, quoting);
+    ++count.rows;
+    if (quoting == Quoting::kQuotedFields) {
+      const Index further_lines = std::count(p, after - 1, '\n');
+      count.skipped_rows.insert(count.skipped_rows.end(), static_cast<std::size_t>(further_lines),
+                                count.rows);
+    }
+    p = after;
+  }
+}
+
+}  // namespace
+
+std::string unquote(std::string_view raw) {
+  if (raw.size() < 2 || !raw.starts_with('"') || !raw.ends_with('"')) return std::string(raw);
+  raw = raw.substr(1, raw.size() - 2);
+  std::string content;
+  content.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    content += raw[i];
+    if (raw[i] == '"') ++i;
+  }
+  return content;
+}
+
+const char* TextLayout::find_row(const char* begin, const char* end, Index& skipped_lines) const {
+  while (begin != end) {
+    const char* p = begin;
+    while (p != end && is_padding(*p)) ++p;
+    const bool is_blank = p == end || *p == '\n';
+    if (!is_blank) {
+      const bool is_comment = !comment.empty() && std::string_view(p, end - p).starts_with(comment);
+      if (!is_comment) return begin;
+    }
+    begin = next_line(p, end);
+    ++skipped_lines;
+  }
+  return end;
+}
+
+const char* TextLayout::scan_field(const char* begin, const char* end, RawField& field) const {
+  const auto ends_field = [&](const char* p) { return p == end || *p == delimiter || *p == '\n'; };
+  const char* p = begin;
+  while (p != end && is_padding(*p)) ++p;
+  begin = p;
+  field.fault = RawField::Fault::kNone;
+  if (p != end && *p == '"') {
+    for (++p;; ++p) {
+      p = std::find(p, end, '"');
+      if (p == end) {
+        field = {{begin, end}, RawField::Fault::kOpenQuote};
+        return end;
+      }
+      if (++p == end || *p != '"') break;
+    }
+    const char* const content_end = p;
+    while (p != end && is_padding(*p)) ++p;
+    if (ends_field(p)) {
+      field.text = {begin, content_end};
+      return p;
+    }
+    field.fault = RawField::Fault::kTextAfterQuote;
+  }
+  while (!ends_field(p)) ++p;
+  const char* text_end = p;
+  while (text_end != begin && is_padding(text_end[-1])) --text_end;
+  field.text = {begin, text_end};
+  return p;
+}
+
+const char* TextLayout::scan_row(const char* begin, const char* end, std::vector<RawField>& fields) const {
+  fields.clear();
+  for (const char* p = begin;; ++p) {
+    p = scan_field(p, end, fields.emplace_back());
+    if (p == end) return end;
+    if (*p == '\n') return p + 1;
+  }
+}
+
+TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout, Quoting quoting,
+                     Index chunk_bytes, ThreadPool& pool) {
+  TextRows result;
+  result.chunks =
+      quoting == Quoting::kNone ? cut_at_lines(text, chunk_bytes) : cut_at_rows(text, chunk_bytes, layout);
+  std::vector<ChunkCount> counts(result.chunks.size());
+  pool.run(std::ssize(counts), [&](Index i) {
+    const auto chunk = static_cast<std::size_t>(i);
+    counts[chunk] = count_rows(result.chunks[chunk], layout, quoting);
+  });
+
+  result.lines.first_line = first_line;
+  Index rows = 0;
+  for (const ChunkCount& count : counts) {
+    result.first_rows.push_back(rows);
+    for (const Index row : count.skipped_rows) result.lines.skipped_rows.push_back(rows + row);
+    rows += count.rows;
+  }
+  result.first_rows.push_back(rows);
+  return result;
+}
+
+Quoting find_quoting(std::string_view text, Index chunk_bytes, ThreadPool& pool) {
+  const auto size = static_cast<std::size_t>(chunk_bytes);
+  std::atomic<bool> found{false};
+  pool.run(static_cast<Index>((text.size() + size - 1) / size), [&](Index i) {
+    const std::string_view part = text.substr(static_cast<std::size_t>(i) * size, size);
+    if (!found.load(std::memory_order_relaxed) && part.find('"') != std::string_view::npos) found = true;
+  });
+  return found ? Quoting::kQuotedFields : Quoting::kNone;
+}
+
+}  // namespace mfga

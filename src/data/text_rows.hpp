@@ -1,0 +1,68 @@
+// Where the rows of a text lie: the text is cut into chunks of whole rows, which tasks then parse on their
+// own, and the rows of each are counted. Blank lines and comment lines are no rows.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "data/table_reader.hpp"
+
+namespace mfga {
+
+// One field as it stands in the text, spaces around it left out but quotes kept.
+struct RawField {
+  enum class Fault { kNone, kOpenQuote, kTextAfterQuote };
+
+  std::string_view text;
+  Fault fault = Fault::kNone;
+
+  [[nodiscard]] bool is_quoted() const { return text.starts_with('"'); }
+};
+
+// The content of a field: quotes taken off, "" inside them made one.
+[[nodiscard]] std::string unquote(std::string_view raw);
+
+struct TextLayout {
+  char delimiter = ',';
+  std::string comment;  // lines that begin with this are skipped; empty: none
+
+  // Spaces around fields. A carriage return is one: it stands before the line's end.
+  [[nodiscard]] bool is_padding(char c) const {
+    return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
+  }
+
+  // Skips blank and comment lines; returns the begin of the next row or `end`.
+  const char* find_row(const char* begin, const char* end, Index& skipped_lines) const;
+  // Reads one field; returns where it ends: at a delimiter, a newline or `end`.
+  const char* scan_field(const char* begin, const char* end, RawField& field) const;
+  // Reads the fields of one row; returns the begin of the next line.
+  const char* scan_row(const char* begin, const char* end, std::vector<RawField>& fields) const;
+};
+
+inline const char* line_end(const char* begin, const char* end) {
+  const void* const newline = std::memchr(begin, '\n', static_cast<std::size_t>(end - begin));
+  return newline == nullptr ? end : static_cast<const char*>(newline);
+}
+
+struct TextRows {
+  std::vector<std::string_view> chunks;
+  std::vector<Index> first_rows;  // of each chunk, and at the end the number of all rows
+  RowLines lines;
+
+  [[nodiscard]] Index rows() const { return first_rows.back(); }
+};
+
+// Quotes can hide newlines, so that with them the rows must be found from the begin on, by one thread.
+enum class Quoting { kNone, kQuotedFields };
+
+// `first_line` is the number of the text's first line.
+[[nodiscard]] TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout,
+                                   Quoting quoting, Index chunk_bytes, ThreadPool& pool);
+
+// Whether the text has a quote character anywhere.
+[[nodiscard]] Quoting find_quoting(std::string_view text, Index chunk_bytes, ThreadPool& pool);
+
+}  // namespace mfga
