@@ -62,6 +62,7 @@ struct FitReport {
   Index rows = 0;
   std::vector<std::string> dropped_columns;  // constant on the training rows
   std::vector<std::string> dependent_atoms;  // skipped: spanned by atoms already chosen
+  std::vector<double> sigmas;                // width of each kernel that has one, in dictionary order
   double auto_sigma = 0;                     // 0 if no width was found from the data
   double auto_sigma_error = 0;               // its standard error
   Index auto_sigma_queries = 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "mfga/model.hpp"
 #include "mfga/views.hpp"

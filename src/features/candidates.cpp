@@ -25,6 +25,17 @@ Atom Candidates::atom(Index candidate) const {
   return families_[family]->atom(candidate - offsets_[family]);
 }
 
+std::vector<double> Candidates::sigmas() const {
+  std::vector<double> result;
+  for (const auto& family : families_) {
+    const Atom first = family->atom(0);
+    const auto names = find_feature_family(first.family)->parameter_names();
+    const auto found = std::find(names.begin(), names.end(), "sigma");
+    if (found != names.end()) result.push_back(first.parameters[static_cast<std::size_t>(found - names.begin())]);
+  }
+  return result;
+}
+
 void Candidates::correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                            double* out, Index out_stride, Arena& arena) const {
   for (std::size_t p = 0; p < families_.size(); ++p) {

@@ -16,6 +16,8 @@ class Candidates {
 
   [[nodiscard]] Index size() const { return offsets_.back(); }
   [[nodiscard]] Atom atom(Index candidate) const;
+  // The width of each kernel that has one.
+  [[nodiscard]] std::vector<double> sigmas() const;
   // See CandidateFamily::correlate.
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const;

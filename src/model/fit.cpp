@@ -161,6 +161,7 @@ FitResult fit(const TrainingData& data, const FitOptions& options, const Progres
   const auto fit_start = Clock::now();
   const Candidates candidates(dictionary, rows.inputs(), report.auto_sigma);
   report.candidates = candidates.size();
+  report.sigmas = candidates.sigmas();
   const Problem problem{rows, target.values, candidates, *target.loss, settings.intercept, workers};
   const Penalty penalty{options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound};
   const auto engine = report.engine == "gram" ? make_gram_engine(problem) : make_lazy_engine(problem);

@@ -1,0 +1,117 @@
+// What the subcommands share: registration from option tables, data files seen through a model, output.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mfga/mfga.hpp"
+#include "model/option_table.hpp"
+
+namespace mfga::cli {
+
+using Json = nlohmann::ordered_json;
+
+// Each subcommand is one file with one function that adds it to the tool.
+void add_train(CLI::App& tool);
+void add_predict(CLI::App& tool);
+void add_evaluate(CLI::App& tool);
+void add_inspect(CLI::App& tool);
+void add_generate(CLI::App& tool);
+void add_demo(CLI::App& tool);
+void add_options(CLI::App& tool);
+
+// Adds --name for every row of an option table.
+template <class Options>
+void add_option_table(CLI::App& command, Options& options, std::span<const OptionRow<Options>> table,
+                      const std::string& group) {
+  for (const OptionRow<Options>& row : table) {
+    std::visit(
+        [&](auto member) {
+          CLI::Option* option = command.add_option("--" + std::string(row.name), options.*member, std::string(row.help));
+          option->group(group);
+          const std::string text = option_text(options, row);
+          option->type_name(std::string(row.value));
+          if (!text.empty()) option->default_str(text);
+        },
+        row.member);
+  }
+}
+
+// How tables are read, and what is printed; options of several subcommands.
+struct CommonOptions {
+  ReadOptions read;
+  bool json = false;
+  bool quiet = false;
+};
+void add_read_options(CLI::App& command, ReadOptions& read);
+void add_output_options(CLI::App& command, CommonOptions& common);
+
+// A file whose columns are a model's inputs, in the model's order.
+struct ModelTable {
+  Table table;
+  std::vector<double> positives;  // classification with a target: 1 for the second label, else 0
+};
+enum class TargetColumn { kRequired, kIgnored };
+[[nodiscard]] ModelTable read_for_model(const std::string& path, const Model& model, ReadOptions read,
+                                        TargetColumn target, const std::string& target_choice);
+// Scores of a table read by read_for_model.
+[[nodiscard]] std::vector<double> model_scores(const Model& model, const Table& table, int threads);
+
+struct Evaluation {
+  std::optional<RegressionMetrics> regression;
+  std::optional<ClassificationMetrics> classification;
+  // 100 x MSE of a target scaled to [-1, 1], the paper's measure; where the model scales the target.
+  std::optional<double> scaled_error_percent;
+};
+[[nodiscard]] Evaluation evaluate(const Model& model, std::span<const double> scores, std::span<const double> targets,
+                                  std::span<const double> positives);
+[[nodiscard]] Json to_json(const Evaluation& evaluation);
+[[nodiscard]] std::string to_text(const Evaluation& evaluation);
+
+// 1 for the second label of the model, 0 for the first; a label that the model does not know is an error.
+[[nodiscard]] std::vector<double> positives_of(const Table& table, const Model& model);
+
+// The model as a sum of terms, one per line.
+[[nodiscard]] std::string formula_text(const Model& model, std::size_t most_terms);
+[[nodiscard]] std::string table_summary(const Table& table);
+
+// A line on the terminal that is rewritten as work proceeds; silent when standard error is not a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();
+  void show(const std::string& text);
+  void clear();
+
+ private:
+  bool active_;
+  bool shown_ = false;
+};
+
+[[nodiscard]] double peak_memory_mib();
+
+// An output file that is complete or absent, also after Ctrl-C. A path of "-" or "" is standard output.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+// Ctrl-C and termination remove the file being written and end the process.
+void handle_signals();
+
+}  // namespace mfga::cli

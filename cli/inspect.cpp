@@ -1,0 +1,59 @@
+// mfga inspect: a model as a formula.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "cli/command.hpp"
+
+namespace mfga::cli {
+namespace {
+
+struct InspectCommand {
+  std::string model_path;
+  std::size_t show_terms = std::numeric_limits<std::size_t>::max();
+  bool json = false;
+};
+
+Json inspection(const Model& model) {
+  const std::vector<std::string> names = model.input_names();
+  Json json = {{"task", task_name(model.task)}, {"target", model.target_name}, {"labels", model.labels}};
+  json["inputs"] = names;
+  json["intercept"] = model.target_shift + model.target_scale * model.intercept;
+  json["terms"] = Json::array();
+  for (const Term& term : model.terms) {
+    const AtomFormula formula = describe(term.atom, names);
+    json["terms"].push_back({{"formula", formula.text},
+                             {"factor", model.target_scale * term.coefficient * formula.factor},
+                             {"family", term.atom.family},
+                             {"coefficient", term.coefficient}});
+  }
+  json["training"] = {{"rows", model.training.rows},   {"features", model.training.features},
+                      {"ridge", model.training.ridge}, {"norm_bound", model.training.norm_bound},
+                      {"risk", model.training.risk}};
+  return json;
+}
+
+void run_inspect(const InspectCommand& command) {
+  const Model model = load_model(command.model_path);
+  if (command.json) {
+    fmt::print("{}\n", inspection(model).dump(2));
+    return;
+  }
+  fmt::print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name, model.terms.size(), model.inputs.size());
+  fmt::print("trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}\n\n", model.training.rows, model.training.features,
+             model.training.ridge, model.training.risk);
+  fmt::print("{}", formula_text(model, command.show_terms));
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& tool) {
+  auto command = std::make_shared<InspectCommand>();
+  CLI::App* app = tool.add_subcommand("inspect", "show a model as a formula");
+  app->add_option("model", command->model_path, "model file")->required()->type_name("MODEL");
+  app->add_option("--show", command->show_terms, "terms to print; default: all")->type_name("N");
+  app->add_flag("--json", command->json, "print one JSON object on standard output");
+  app->callback([command] { run_inspect(*command); });
+}
+
+}  // namespace mfga::cli

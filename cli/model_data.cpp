@@ -1,0 +1,123 @@
+// Data files seen through a model: columns are matched by name where there are names.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "cli/command.hpp"
+#include "model/target.hpp"
+
+namespace mfga::cli {
+namespace {
+
+// The k of a column named xk, as columns of files without names are called; 0 otherwise.
+Index numbered_column(const std::string& name) {
+  Index number = 0;
+  if (name.size() < 2 || name[0] != 'x') return 0;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() ? number : 0;
+}
+
+// Which column of the file each input of the model is.
+std::vector<Index> match_columns(const TableFile& file, const Model& model) {
+  std::vector<Index> columns;
+  const bool nameless_predictors = !file.has_header() && file.format() != "libsvm" &&
+                                   static_cast<Index>(file.columns().size()) == model.n_columns;
+  std::vector<std::string> missing;
+  for (const ModelInput& input : model.inputs) {
+    const auto found = std::find(file.columns().begin(), file.columns().end(), input.name);
+    if (nameless_predictors) {
+      columns.push_back(input.column);
+    } else if (found == file.columns().end()) {
+      missing.push_back(input.name);
+    } else {
+      columns.push_back(found - file.columns().begin());
+    }
+  }
+  if (!missing.empty()) {
+    const std::size_t count = missing.size();
+    if (count > 10) missing.resize(10);
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: {} of the model's {} inputs are missing: {}{}; the file has {} columns{}", file.path(),
+                            count, model.inputs.size(), fmt::join(missing, ", "), count > 10 ? ", ..." : "",
+                            file.columns().size(),
+                            file.has_header() ? "" : " without names (give the same columns as in training)"));
+  }
+  return columns;
+}
+
+}  // namespace
+
+void add_read_options(CLI::App& command, ReadOptions& read) {
+  add_option_table(command, read, read_option_table(), "Data files");
+}
+
+void add_output_options(CLI::App& command, CommonOptions& common) {
+  command.add_flag("--json", common.json, "print one JSON object on standard output, and nothing else there")->group("Output");
+  command.add_flag("--quiet", common.quiet, "no progress line, no report")->group("Output");
+}
+
+ModelTable read_for_model(const std::string& path, const Model& model, ReadOptions read, TargetColumn target,
+                          const std::string& target_choice) {
+  if (read.n_features == 0) {
+    read.n_features = model.n_columns;
+    for (const ModelInput& input : model.inputs) read.n_features = std::max(read.n_features, numbered_column(input.name));
+  }
+  const TableFile file(path, read);
+  const std::vector<Index> columns = match_columns(file, model);
+  std::optional<Index> target_column;
+  if (target == TargetColumn::kRequired) {
+    target_column = file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
+  }
+  ModelTable result{file.read(columns, target_column), {}};
+  if (!target_column) return result;
+  if (model.task == Task::kClassification) {
+    result.positives = positives_of(result.table, model);
+  } else if (!result.table.labels.empty()) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: the target \"{}\" holds text such as \"{}\"; the model predicts a number", path,
+                            result.table.target_name, result.table.labels.front()));
+  }
+  return result;
+}
+
+std::vector<double> model_scores(const Model& model, const Table& table, int threads) {
+  std::vector<Index> columns(model.inputs.size());
+  std::iota(columns.begin(), columns.end(), Index{0});
+  return model.scores(table.values.view(), columns, threads);
+}
+
+std::vector<double> positives_of(const Table& table, const Model& model) {
+  std::vector<double> positives(table.target.size());
+  for (std::size_t n = 0; n < positives.size(); ++n) {
+    const std::string label =
+        table.labels.empty() ? number_label(table.target[n]) : table.labels[static_cast<std::size_t>(table.target[n])];
+    if (label == model.labels[1]) {
+      positives[n] = 1;
+    } else if (label != model.labels[0]) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("{}:{}: the target \"{}\" is \"{}\"; the model knows the labels \"{}\" and \"{}\"", table.source,
+                              table.lines.line_of_row(static_cast<Index>(n)), table.target_name, label, model.labels[0],
+                              model.labels[1]));
+    }
+  }
+  return positives;
+}
+
+Evaluation evaluate(const Model& model, std::span<const double> scores, std::span<const double> targets,
+                    std::span<const double> positives) {
+  Evaluation evaluation;
+  if (model.task == Task::kClassification) {
+    evaluation.classification = classification_metrics(scores, positives);
+    return evaluation;
+  }
+  evaluation.regression = regression_metrics(model.predictions_from_scores(scores), targets);
+  if (model.target_scale != 1) {
+    evaluation.scaled_error_percent = 100 * evaluation.regression->mse / (model.target_scale * model.target_scale);
+  }
+  return evaluation;
+}
+
+}  // namespace mfga::cli

@@ -1,0 +1,147 @@
+// What the tool prints and writes.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+
+#include "cli/command.hpp"
+#include "core/atomic_file.hpp"
+
+namespace mfga::cli {
+namespace {
+
+// The temporary file being written, for the signal handler; a process writes one at a time.
+std::atomic<const char*> pending_file{nullptr};
+
+extern "C" void remove_pending_and_end(int signal) {
+  if (const char* path = pending_file.load()) unlink(path);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+std::string signed_number(double value) {
+  return fmt::format("{} {:.6g}", std::signbit(value) ? "-" : "+", std::abs(value));
+}
+
+}  // namespace
+
+void handle_signals() {
+  std::signal(SIGINT, remove_pending_and_end);
+  std::signal(SIGTERM, remove_pending_and_end);
+}
+
+struct OutputFile::Impl {
+  std::unique_ptr<AtomicFile> file;  // null: standard output
+};
+
+OutputFile::OutputFile(const std::string& path) : impl_(std::make_unique<Impl>()) {
+  if (path.empty() || path == "-") return;
+  impl_->file = std::make_unique<AtomicFile>(path);
+  pending_file = impl_->file->temporary_path().c_str();
+}
+
+OutputFile::~OutputFile() {
+  if (impl_->file) pending_file = nullptr;
+}
+
+void OutputFile::write(std::string_view text) {
+  if (impl_->file) {
+    impl_->file->write(text);
+  } else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    throw Error(ErrorKind::kIo, "standard output: writing failed");
+  }
+}
+
+void OutputFile::commit() {
+  if (impl_->file) {
+    impl_->file->commit();
+    pending_file = nullptr;
+  } else if (std::fflush(stdout) != 0) {
+    throw Error(ErrorKind::kIo, "standard output: writing failed");
+  }
+}
+
+ProgressLine::ProgressLine(bool quiet) : active_(!quiet && isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::show(const std::string& text) {
+  if (!active_) return;
+  fmt::print(stderr, "\r\x1b[K{}", text);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void ProgressLine::clear() {
+  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  shown_ = false;
+}
+
+double peak_memory_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::string table_summary(const Table& table) {
+  return fmt::format("{}: {} rows, {} predictors; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source, table.rows(),
+                     table.columns.size(), table.megabytes, table.load_seconds,
+                     table.megabytes / std::max(table.load_seconds, 1e-9));
+}
+
+std::string formula_text(const Model& model, std::size_t most_terms) {
+  const std::vector<std::string> names = model.input_names();
+  const bool scaled = model.target_shift != 0 || model.target_scale != 1;
+  std::string text = model.task == Task::kClassification
+                         ? fmt::format("log-odds of {} = {}\n", model.target_name, model.labels[1])
+                         : fmt::format("{}\n", model.target_name);
+  text += fmt::format("  = {:.6g}\n", model.target_shift + model.target_scale * model.intercept);
+  std::vector<double> widths;
+  for (std::size_t i = 0; i < model.terms.size(); ++i) {
+    const Term& term = model.terms[i];
+    if (term.atom.family == "gaussian" &&
+        std::find(widths.begin(), widths.end(), term.atom.parameters[0]) == widths.end()) {
+      widths.push_back(term.atom.parameters[0]);
+    }
+    if (i >= most_terms) continue;
+    const AtomFormula formula = describe(term.atom, names);
+    text += fmt::format("  {:>14}  {}\n", signed_number(model.target_scale * term.coefficient * formula.factor), formula.text);
+  }
+  if (model.terms.size() > most_terms) text += fmt::format("  ... and {} more terms\n", model.terms.size() - most_terms);
+  text += "where each column stands for its standardised value, (value - mean) / deviation";
+  if (!widths.empty()) text += ",\nand G(s) = exp(-|z|^2 / 2 s^2), with z all standardised columns";
+  if (scaled && model.task == Task::kRegression) text += "\n(fitted to the target scaled to [-1, 1])";
+  return text + "\n";
+}
+
+Json to_json(const Evaluation& evaluation) {
+  Json json;
+  if (const auto& m = evaluation.regression) {
+    json = {{"mse", m->mse}, {"rmse", m->rmse}, {"mae", m->mae}, {"r2", m->r2}};
+  }
+  if (const auto& m = evaluation.classification) {
+    json = {{"error_percent", m->error_percent}, {"log_loss", m->log_loss}, {"auc", m->auc}};
+  }
+  if (evaluation.scaled_error_percent) json["scaled_error_percent"] = *evaluation.scaled_error_percent;
+  return json;
+}
+
+std::string to_text(const Evaluation& evaluation) {
+  std::string text;
+  if (const auto& m = evaluation.regression) {
+    text = fmt::format("RMSE {:.5g}, MAE {:.5g}, R2 {:.4f}", m->rmse, m->mae, m->r2);
+  }
+  if (const auto& m = evaluation.classification) {
+    text = fmt::format("error {:.2f} %, log loss {:.4f}, AUC {:.4f}", m->error_percent, m->log_loss, m->auc);
+  }
+  if (evaluation.scaled_error_percent) {
+    text += fmt::format(", 100 x MSE on [-1, 1] {:.4g}", *evaluation.scaled_error_percent);
+  }
+  return text;
+}
+
+}  // namespace mfga::cli

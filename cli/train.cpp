@@ -1,0 +1,225 @@
+// mfga train: from a table in a file to a saved formula.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/command.hpp"
+
+namespace mfga::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct TrainCommand {
+  std::string train_path;
+  std::string test_path;
+  double test_fraction = 0;
+  std::string target;
+  std::vector<std::string> ignore;
+  std::string model_path;
+  CommonOptions common;
+  FitOptions fit;
+  std::size_t show_terms = 12;
+};
+
+struct Timing {
+  double load = 0;
+  double predict = 0;
+  double total = 0;
+};
+
+Json path_to_json(const FitReport& report) {
+  Json path = Json::array();
+  for (const PathStep& step : report.path) {
+    path.push_back({{"terms", step.terms},
+                    {"added", step.added},
+                    {"risk", step.risk},
+                    {"largest_gradient", step.largest_gradient},
+                    {"ridge", step.ridge},
+                    {"seconds", step.seconds},
+                    {"newton_steps", step.newton_steps}});
+  }
+  return path;
+}
+
+Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test, const Evaluation& train,
+                    const std::optional<Evaluation>& test, const Timing& timing) {
+  const FitReport& report = result.report;
+  const Model& model = result.model;
+  Json json;
+  json["task"] = task_name(model.task);
+  json["loss"] = model.task == Task::kRegression ? "squared" : "logistic";
+  json["features"] = report.features;
+  json["engine"] = report.engine;
+  json["candidates"] = report.candidates;
+  json["terms"] = model.terms.size();
+  json["n_train"] = report.rows;
+  json["n_test"] = n_test;
+  json["inputs"] = model.inputs.size();
+  json["dropped_columns"] = report.dropped_columns;
+  json["dependent_atoms"] = report.dependent_atoms;
+  json["labels"] = model.labels;
+  json["sigma"] = report.sigmas.empty() ? Json() : Json(report.sigmas.front());
+  json["sigmas"] = report.sigmas;
+  json["auto_sigma"] = report.auto_sigma > 0 ? Json({{"value", report.auto_sigma},
+                                                     {"standard_error", report.auto_sigma_error},
+                                                     {"query_rows", report.auto_sigma_queries}})
+                                             : Json();
+  json["ridge"] = model.training.ridge;
+  json["norm_bound"] = model.training.norm_bound > 0 ? Json(model.training.norm_bound) : Json();
+  json["intercept"] = model.intercept;
+  json["train"] = to_json(train);
+  json["train"]["risk"] = model.training.risk;
+  json["test"] = test ? to_json(*test) : Json();
+  json["seconds"] = {{"load", timing.load},
+                     {"prepare", report.prepare_seconds},
+                     {"fit", report.fit_seconds},
+                     {"predict", timing.predict},
+                     {"total", timing.total}};
+  json["peak_rss_mib"] = peak_memory_mib();
+  json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
+  json["warnings"] = report.warnings;
+  json["initial_risk"] = report.initial_risk;
+  json["path"] = path_to_json(report);
+  return json;
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  constexpr std::size_t kMost = 8;
+  const std::vector<std::string> shown(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, items.size())));
+  return fmt::format("{}{}", fmt::join(shown, ", "), items.size() > kMost ? fmt::format(" and {} more", items.size() - kMost) : "");
+}
+
+void print_data_report(const TrainCommand& command, const Table& train, const std::optional<Table>& test,
+                       const FitResult& result) {
+  const FitReport& report = result.report;
+  fmt::print("{}\n", table_summary(train));
+  if (test) fmt::print("{}\n", test->source == train.source ? fmt::format("{} of its rows are held out for the test", test->rows())
+                                                           : table_summary(*test));
+  fmt::print("task: {} of \"{}\"{}{}\n", task_name(result.model.task), result.model.target_name,
+             command.fit.task == "auto" ? " (inferred from the target; --task overrides)" : "",
+             result.model.labels.empty() ? "" : fmt::format(", labels {} and {}", result.model.labels[0], result.model.labels[1]));
+  if (!report.dropped_columns.empty()) {
+    fmt::print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(), report.dropped_columns.size() > 1 ? "s" : "",
+               list_text(report.dropped_columns));
+  }
+  fmt::print("dictionary: {}, {} candidates\n", report.features, report.candidates);
+  if (report.auto_sigma > 0) {
+    fmt::print("sigma=auto: {:.4g} +- {:.2g} (mean distance to the 50th neighbour, {} sampled rows)\n", report.auto_sigma,
+               report.auto_sigma_error, report.auto_sigma_queries);
+  }
+}
+
+void print_fit_report(const TrainCommand& command, const FitResult& result, const Evaluation& train,
+                      const std::optional<Evaluation>& test, const Timing& timing) {
+  const FitReport& report = result.report;
+  const auto n_terms = static_cast<Index>(result.model.terms.size());
+  fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
+  if (n_terms < command.fit.terms) {
+    fmt::print("  fewer than the {} asked for: the loss is down to the tolerance or no candidate is left\n", command.fit.terms);
+  }
+  if (!report.dependent_atoms.empty()) {
+    fmt::print("skipped as combinations of chosen terms: {}\n", list_text(report.dependent_atoms));
+  }
+  for (const std::string& warning : report.warnings) fmt::print("warning: {}\n", warning);
+  fmt::print("\n{}\n", formula_text(result.model, command.show_terms));
+  fmt::print("train: {}\n", to_text(train));
+  if (test) fmt::print("test:  {}\n", to_text(*test));
+  fmt::print("seconds: load {:.3f}, prepare {:.3f}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory {:.0f} MiB\n", timing.load,
+             report.prepare_seconds, report.fit_seconds, timing.predict, timing.total, peak_memory_mib());
+  fmt::print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
+                                                 : fmt::format("model: {}", command.model_path));
+}
+
+void run_train(TrainCommand& command) {
+  const auto start = Clock::now();
+  command.fit.validate();
+  if (!command.test_path.empty() && command.test_fraction > 0) {
+    throw Error(ErrorKind::kInvalidArgument, "--test and --test-fraction exclude each other; give one of them");
+  }
+  if (command.fit.norm_bound > 0 && command.fit.ridge > 0) command.fit.ridge = 0;
+  command.common.read.threads = command.fit.threads;
+  ProgressLine progress(command.common.quiet);
+
+  progress.show("reading " + command.train_path);
+  Timing timing;
+  Table train_table = TableFile(command.train_path, command.common.read).read_for_training(command.target, command.ignore);
+  timing.load = train_table.load_seconds;
+  std::optional<Table> test_table;
+  if (command.test_fraction > 0) test_table = split_off(train_table, command.test_fraction, command.fit.seed);
+
+  progress.show("preparing");
+  const TrainingData data{train_table.values.view(), train_table.target, train_table.columns, train_table.target_name,
+                          train_table.labels};
+  const FitResult result = mfga::fit(data, command.fit, [&](const Progress& state) {
+    progress.show(fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms, state.terms_wanted, state.risk, state.seconds));
+    return true;
+  });
+  const Model& model = result.model;
+
+  progress.show("predicting");
+  auto predict_start = Clock::now();
+  const bool classification = model.task == Task::kClassification;
+  const std::vector<double> train_scores = model.scores(train_table.values.view(), command.fit.threads);
+  const Evaluation train = evaluate(model, train_scores, train_table.target,
+                                    classification ? positives_of(train_table, model) : std::vector<double>());
+  std::optional<Evaluation> test;
+  if (test_table) {
+    const std::vector<double> scores = model.scores(test_table->values.view(), command.fit.threads);
+    test = evaluate(model, scores, test_table->target, classification ? positives_of(*test_table, model) : std::vector<double>());
+  }
+  timing.predict = seconds_since(predict_start);
+  if (!command.test_path.empty()) {
+    ModelTable loaded = read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired, command.target);
+    timing.load += loaded.table.load_seconds;
+    predict_start = Clock::now();
+    test = evaluate(model, model_scores(model, loaded.table, command.fit.threads), loaded.table.target, loaded.positives);
+    timing.predict += seconds_since(predict_start);
+    test_table = std::move(loaded.table);
+  }
+  if (!command.model_path.empty()) {
+    OutputFile file(command.model_path);
+    file.write(model_to_json(model));
+    file.commit();
+  }
+  timing.total = seconds_since(start);
+  progress.clear();
+  if (command.common.json) {
+    fmt::print("{}\n", report_to_json(command, result, test_table ? test_table->rows() : 0, train, test, timing).dump(2));
+  } else if (!command.common.quiet) {
+    print_data_report(command, train_table, test_table, result);
+    print_fit_report(command, result, train, test, timing);
+  }
+}
+
+}  // namespace
+
+void add_train(CLI::App& tool) {
+  auto command = std::make_shared<TrainCommand>();
+  CLI::App* app = tool.add_subcommand("train", "learn a model from a table");
+  app->add_option("--train", command->train_path, "table to learn from: CSV, TSV, LIBSVM or .npy, also gzip-compressed")
+      ->required()
+      ->type_name("FILE")
+      ->group("Data files");
+  app->add_option("--test", command->test_path, "table to measure the error on")->type_name("FILE")->group("Data files");
+  app->add_option("--test-fraction", command->test_fraction, "hold this part of the rows out and measure the error on it")
+      ->type_name("F")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group("Data files");
+  app->add_option("--target", command->target, "column to predict, by name or index (-1: the last); default: the last, or LIBSVM's label")
+      ->type_name("COLUMN")
+      ->group("Data files");
+  app->add_option("--ignore", command->ignore, "columns to leave out, by name or index")->delimiter(',')->type_name("A,B")->group("Data files");
+  add_read_options(*app, command->common.read);
+  add_option_table(*app, command->fit, fit_option_table(), "Learning");
+  app->add_flag_callback("--no-intercept", [command] { command->fit.intercept = "no"; }, "the same as --intercept no")->group("Learning");
+  app->add_option("--model", command->model_path, "where to save the model (JSON)")->type_name("FILE")->group("Output");
+  app->add_option("--show", command->show_terms, "terms of the formula to print")->capture_default_str()->type_name("N")->group("Output");
+  add_output_options(*app, command->common);
+  app->callback([command] { run_train(*command); });
+}
+
+}  // namespace mfga::cli

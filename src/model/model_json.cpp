@@ -1,0 +1,252 @@
+// The model as JSON (docs/model-format.md). Reading trusts nothing: every field's presence, type and range is
+// checked, and no size in the file decides how much memory is taken.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/atomic_file.hpp"
+#include "features/family.hpp"
+#include "mfga/error.hpp"
+#include "mfga/model.hpp"
+#include "mfga/version.hpp"
+
+namespace mfga {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "mfga-model";
+constexpr int kVersion = 1;
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
+
+// A JSON value with the path to it, for messages such as `model.json: terms[3].sigma: ...`.
+class Node {
+ public:
+  Node(const Json& value, std::string path, std::string_view source)
+      : value_(value), path_(std::move(path)), source_(source) {}
+
+  [[noreturn]] void fail(std::string_view problem) const {
+    throw Error(ErrorKind::kBadData, fmt::format("{}: not a valid model: {}{}{}", source_, path_,
+                                                 path_.empty() ? "" : ": ", problem));
+  }
+  [[nodiscard]] Node member(std::string_view key) const {
+    if (!value_.is_object()) fail("expected an object");
+    const auto found = value_.find(std::string(key));
+    if (found == value_.end()) fail(fmt::format("the field \"{}\" is missing", key));
+    return {*found, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key), source_};
+  }
+  [[nodiscard]] std::vector<Node> elements() const {
+    if (!value_.is_array()) fail("expected a list");
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < value_.size(); ++i) nodes.emplace_back(value_[i], fmt::format("{}[{}]", path_, i), source_);
+    return nodes;
+  }
+  [[nodiscard]] double number() const {
+    if (!value_.is_number()) fail("expected a number");
+    const auto number = value_.get<double>();
+    if (!std::isfinite(number)) fail("expected a finite number");
+    return number;
+  }
+  [[nodiscard]] double positive_number() const {
+    const double value = number();
+    if (!(value > 0)) fail(fmt::format("expected a positive number, found {}", value));
+    return value;
+  }
+  [[nodiscard]] Index whole_number(Index lowest, Index highest) const {
+    if (!value_.is_number_integer()) fail("expected a whole number");
+    const double number = value_.get<double>();
+    if (!(number >= static_cast<double>(lowest) && number <= static_cast<double>(highest))) {
+      fail(fmt::format("expected a whole number from {} to {}", lowest, highest));
+    }
+    return value_.get<Index>();
+  }
+  [[nodiscard]] std::string text() const {
+    if (!value_.is_string()) fail("expected a text");
+    return value_.get<std::string>();
+  }
+
+ private:
+  const Json& value_;
+  std::string path_;
+  std::string_view source_;
+};
+
+Json term_to_json(const Term& term, const std::vector<std::string>& names) {
+  const Atom& atom = term.atom;
+  Json json;
+  json["coefficient"] = term.coefficient;
+  json["family"] = atom.family;
+  json["inputs"] = Json::array();
+  for (const Index input : atom.inputs) json["inputs"].push_back(names[static_cast<std::size_t>(input)]);
+  json["exponents"] = atom.exponents;
+  json["nu"] = atom.nu;
+  const auto parameter_names = find_feature_family(atom.family)->parameter_names();
+  for (std::size_t i = 0; i < parameter_names.size(); ++i) json[std::string(parameter_names[i])] = atom.parameters[i];
+  return json;
+}
+
+Term term_from_json(const Node& node, const std::map<std::string, Index>& input_positions) {
+  Term term;
+  Atom& atom = term.atom;
+  term.coefficient = node.member("coefficient").number();
+  atom.family = node.member("family").text();
+  const FeatureFamily* family = find_feature_family(atom.family);
+  if (family == nullptr) node.member("family").fail(fmt::format("there is no feature family \"{}\"", atom.family));
+  atom.nu = node.member("nu").positive_number();
+  for (const Node& input : node.member("inputs").elements()) {
+    const auto found = input_positions.find(input.text());
+    if (found == input_positions.end()) input.fail(fmt::format("\"{}\" is not an input of the model", input.text()));
+    if (!atom.inputs.empty() && atom.inputs.back() >= found->second) {
+      input.fail("the inputs of a term must be in the order of the model's inputs, each once");
+    }
+    atom.inputs.push_back(found->second);
+  }
+  constexpr Index kHighestExponent = 1000;
+  for (const Node& exponent : node.member("exponents").elements()) {
+    atom.exponents.push_back(static_cast<int>(exponent.whole_number(1, kHighestExponent)));
+  }
+  if (atom.exponents.size() != atom.inputs.size()) {
+    node.member("exponents").fail(fmt::format("expected {} exponents, one per input", atom.inputs.size()));
+  }
+  for (const std::string_view name : family->parameter_names()) atom.parameters.push_back(node.member(name).number());
+  try {
+    family->validate(atom, static_cast<Index>(input_positions.size()));
+  } catch (const Error& error) {
+    node.fail(error.what());
+  }
+  return term;
+}
+
+Json parse_json(std::string_view text, std::string_view source) {
+  try {
+    return Json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: not a model file: {} (expected the JSON that `mfga train --model` writes)", source,
+                            error.what()));
+  }
+}
+
+void read_target(const Node& target, Model& model) {
+  model.target_name = target.member("name").text();
+  if (model.task == Task::kRegression) {
+    model.target_shift = target.member("shift").number();
+    model.target_scale = target.member("scale").positive_number();
+    return;
+  }
+  for (const Node& label : target.member("labels").elements()) model.labels.push_back(label.text());
+  if (model.labels.size() != 2 || model.labels[0] == model.labels[1]) {
+    target.member("labels").fail("expected two different labels");
+  }
+}
+
+}  // namespace
+
+std::string model_to_json(const Model& model) {
+  const std::vector<std::string> names = model.input_names();
+  Json target = {{"name", model.target_name}};
+  if (model.task == Task::kRegression) {
+    target["shift"] = model.target_shift;
+    target["scale"] = model.target_scale;
+  } else {
+    target["labels"] = model.labels;
+  }
+  const Json training = {{"rows", model.training.rows},
+                         {"features", model.training.features},
+                         {"ridge", model.training.ridge},
+                         {"norm_bound", model.training.norm_bound},
+                         {"risk", model.training.risk},
+                         {"mfga_version", version()}};
+  // One line per input and per term: readable, and friendly to line-based tools.
+  const auto lines = [](const std::vector<std::string>& items) {
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i) text += fmt::format("{}\n    {}", i == 0 ? "" : ",", items[i]);
+    return text + (items.empty() ? "" : "\n  ");
+  };
+  std::vector<std::string> inputs;
+  for (const ModelInput& input : model.inputs) {
+    inputs.push_back(Json({{"name", input.name},
+                           {"column", input.column},
+                           {"mean", input.mean},
+                           {"deviation", input.deviation}})
+                         .dump());
+  }
+  std::vector<std::string> terms;
+  for (const Term& term : model.terms) terms.push_back(term_to_json(term, names).dump());
+  return fmt::format(
+      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  \"n_columns\": {},\n"
+      "  \"inputs\": [{}],\n  \"intercept\": {},\n  \"terms\": [{}],\n  \"training\": {}\n}}\n",
+      kFormat, kVersion, task_name(model.task), target.dump(), model.n_columns, lines(inputs),
+      Json(model.intercept).dump(), lines(terms), training.dump());
+}
+
+Model model_from_json(std::string_view text, std::string_view source) {
+  const Json json = parse_json(text, source);
+  const Node root(json, "", source);
+  if (const Node format = root.member("format"); format.text() != kFormat) {
+    format.fail(fmt::format("expected \"{}\", found \"{}\"", kFormat, format.text()));
+  }
+  if (const Index found = root.member("version").whole_number(0, 1000000); found != kVersion) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: the model has format version {}; mfga {} reads version {}", source, found, version(),
+                            kVersion));
+  }
+  Model model;
+  const Node task = root.member("task");
+  if (task.text() == task_name(Task::kClassification)) {
+    model.task = Task::kClassification;
+  } else if (task.text() != task_name(Task::kRegression)) {
+    task.fail(fmt::format("expected regression or classification, found \"{}\"", task.text()));
+  }
+  read_target(root.member("target"), model);
+
+  constexpr Index kMostColumns = Index{1} << 40U;
+  model.n_columns = root.member("n_columns").whole_number(1, kMostColumns);
+  std::map<std::string, Index> input_positions;
+  for (const Node& node : root.member("inputs").elements()) {
+    ModelInput input{node.member("name").text(), node.member("column").whole_number(0, model.n_columns - 1),
+                     node.member("mean").number(), node.member("deviation").positive_number()};
+    if (!input_positions.emplace(input.name, static_cast<Index>(model.inputs.size())).second) {
+      node.fail(fmt::format("the input \"{}\" occurs twice", input.name));
+    }
+    model.inputs.push_back(std::move(input));
+  }
+  model.intercept = root.member("intercept").number();
+  for (const Node& node : root.member("terms").elements()) model.terms.push_back(term_from_json(node, input_positions));
+
+  const Node training = root.member("training");
+  model.training.rows = training.member("rows").whole_number(0, kMostColumns);
+  model.training.features = training.member("features").text();
+  model.training.ridge = training.member("ridge").number();
+  model.training.norm_bound = training.member("norm_bound").number();
+  model.training.risk = training.member("risk").number();
+  return model;
+}
+
+Model load_model(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw Error(ErrorKind::kIo, fmt::format("{}: there is no such model file", path));
+  }
+  if (std::filesystem::file_size(path, error) > kLargestFile) {
+    throw Error(ErrorKind::kBadData, fmt::format("{}: too large for a model file", path));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be read", path));
+  return model_from_json(text.str(), path);
+}
+
+void save_model(const Model& model, const std::string& path) {
+  AtomicFile file(path);
+  file.write(model_to_json(model));
+  file.commit();
+}
+
+}  // namespace mfga
