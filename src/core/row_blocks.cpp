@@ -2,40 +2,50 @@
 
 #include <algorithm>
 
+#include "core/vectorise.hpp"
+
 namespace mfga {
 namespace {
 
-// Converts `count` rows, given by their positions, to [inputs x stride] and adds up their square norms.
-template <class RowPointer>
-RowBlock convert(Index count, Index stride, const ConstMatrixView& table,
-                 const std::vector<InputColumn>& inputs, Arena& arena, RowPointer row_pointer) {
-  const auto n_inputs = static_cast<Index>(inputs.size());
-  double* values = arena.take(std::max<Index>(n_inputs * stride, 1));
-  double* norms = arena.take(std::max<Index>(stride, 1));
-  std::fill(norms, norms + stride, 0.0);
-  // Eight rows at a time: the stores fill whole cache lines while the loads walk along eight rows.
-  constexpr Index kTile = 8;
-  for (Index first = 0; first < count; first += kTile) {
-    const Index tile = std::min(kTile, count - first);
-    const double* source[kTile];
-    for (Index r = 0; r < kTile; ++r) source[r] = row_pointer(first + std::min(r, tile - 1));
-    double square[kTile] = {};
-    for (Index j = 0; j < n_inputs; ++j) {
-      const InputColumn& input = inputs[static_cast<std::size_t>(j)];
-      const Index offset = input.column * table.col_stride;
-      const double inverse = 1.0 / input.deviation;
-      double x[kTile];
-      for (Index r = 0; r < kTile; ++r) x[r] = (source[r][offset] - input.mean) * inverse;
-      for (Index r = 0; r < kTile; ++r) square[r] += x[r] * x[r];
-      std::copy_n(x, tile, values + j * stride + first);
-    }
-    std::copy_n(square, tile, norms + first);
+// Eight rows at a time: the stores fill whole cache lines while the loads walk along eight rows.
+constexpr Index kTile = 8;
+
+// values[j * stride + r] = (source[r][offset_j] - mean_j) / deviation_j and the rows' square norms, r < kTile.
+void convert_tile(const double* const* source, const InputColumn* inputs, Index n_inputs,
+                                  Index col_stride, double* values, Index stride, double* norms) {
+  double square[kTile] = {};
+  for (Index j = 0; j < n_inputs; ++j) {
+    const Index offset = inputs[j].column * col_stride;
+    const double mean = inputs[j].mean;
+    const double inverse = 1.0 / inputs[j].deviation;
+    double x[kTile];
+    for (Index r = 0; r < kTile; ++r) x[r] = (source[r][offset] - mean) * inverse;
+    for (Index r = 0; r < kTile; ++r) square[r] += x[r] * x[r];
+    for (Index r = 0; r < kTile; ++r) values[j * stride + r] = x[r];
   }
+  for (Index r = 0; r < kTile; ++r) norms[r] = square[r];
+}
+
+// Rows up to a whole tile, and one more tile: columns that lie a power of two apart would evict each other
+// from the first-level cache.
+Index padded(Index rows) { return (rows + kTile - 1) / kTile * kTile + kTile; }
+
+// Converts `count` rows, given by their positions.
+template <class RowPointer>
+RowBlock convert(Index count, const ConstMatrixView& table, const std::vector<InputColumn>& inputs, Arena& arena,
+                 RowPointer row_pointer) {
   RowBlock block;
   block.rows = count;
-  block.inputs = n_inputs;
+  block.inputs = static_cast<Index>(inputs.size());
+  block.stride = padded(count);
+  double* values = arena.take(std::max<Index>(block.inputs, 1) * block.stride);
+  double* norms = arena.take(block.stride);
+  for (Index first = 0; first < count; first += kTile) {
+    const double* source[kTile];
+    for (Index r = 0; r < kTile; ++r) source[r] = row_pointer(std::min(first + r, count - 1));
+    convert_tile(source, inputs.data(), block.inputs, table.col_stride, values + first, block.stride, norms + first);
+  }
   block.values = values;
-  block.stride = stride;
   block.square_norms = norms;
   return block;
 }
@@ -47,7 +57,7 @@ BlockedRows::BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs)
 
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
   const Index first = block * kBlockRows;
-  RowBlock result = convert(std::min(kBlockRows, table_.rows - first), kBlockRows, table_, inputs_, arena,
+  RowBlock result = convert(std::min(kBlockRows, table_.rows - first), table_, inputs_, arena,
                             [&](Index r) { return table_.data + (first + r) * table_.row_stride; });
   result.first_row = first;
   return result;
@@ -55,7 +65,7 @@ RowBlock BlockedRows::load(Index block, Arena& arena) const {
 
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
-  return convert(count, count, table_, inputs_, arena, [&](Index r) {
+  return convert(count, table_, inputs_, arena, [&](Index r) {
     return table_.data + rows[static_cast<std::size_t>(r)] * table_.row_stride;
   });
 }

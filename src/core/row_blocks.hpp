@@ -30,7 +30,7 @@ struct RowBlock {
   Index rows = 0;
   Index inputs = 0;
   const double* values = nullptr;        // [inputs x stride]
-  Index stride = kBlockRows;
+  Index stride = 0;                      // at least `rows`
   const double* square_norms = nullptr;  // [rows]: |x_n|^2
 
   [[nodiscard]] const double* input(Index j) const { return values + j * stride; }
@@ -47,7 +47,7 @@ class BlockedRows {
   [[nodiscard]] Index blocks() const { return (table_.rows + kBlockRows - 1) / kBlockRows; }
   // The block lives in the arena until the caller's scope ends.
   [[nodiscard]] RowBlock load(Index block, Arena& arena) const;
-  // Some rows, anywhere in the table, as one block with `rows.size()` as its stride.
+  // Some rows, anywhere in the table, as one block.
   [[nodiscard]] RowBlock gather(std::span<const Index> rows, Arena& arena) const;
 
  private:

@@ -15,6 +15,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/vectorise.hpp"
 #include "features/formula.hpp"
 #include "mfga/error.hpp"
 
@@ -55,6 +56,15 @@ double tuple_count(Index n, int order, bool squares) {
 void envelope(const RowBlock& block, double sigma, double* out) {
   const double inverse = -0.5 / (sigma * sigma);
   for (Index n = 0; n < block.rows; ++n) out[n] = std::exp(inverse * block.square_norms[n]);
+}
+
+MFGA_VECTORISED void multiply(const double* a, const double* b, Index count, double* out) {
+  for (Index n = 0; n < count; ++n) out[n] = a[n] * b[n];
+}
+
+MFGA_VECTORISED void multiply_three(double factor, const double* a, const double* b, const double* c, Index count,
+                                    double* out) {
+  for (Index n = 0; n < count; ++n) out[n] = factor * a[n] * b[n] * c[n];
 }
 
 class GaussianCandidates final : public CandidateFamily {
@@ -150,8 +160,7 @@ class GaussianCandidates final : public CandidateFamily {
     const Arena::Scope scope(arena);
     double* weights = arena.take(block.rows);
     for (Index i = prefix.lowest; i < n_inputs_; ++i) {
-      const double* x = block.input(i);
-      for (Index n = 0; n < block.rows; ++n) weights[n] = prefix.weights[n] * x[n];
+      multiply(prefix.weights, block.input(i), block.rows, weights);
       Prefix next = extended(prefix, i);
       next.weights = weights;
       add_products(block, next, left - 1, out, arena);
@@ -172,7 +181,7 @@ class GaussianCandidates final : public CandidateFamily {
       for (Index i = 0; i < height; ++i) {
         const double* x = block.input(prefix.lowest + panel + i);
         double* destination = weighted + i * block.stride;
-        for (Index n = 0; n < block.rows; ++n) destination[n] = prefix.weights[n] * x[n];
+        multiply(prefix.weights, x, block.rows, destination);
       }
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(height), static_cast<int>(width),
                   static_cast<int>(block.rows), 1.0, weighted, static_cast<int>(block.stride),
@@ -234,14 +243,11 @@ class GaussianValues final : public AtomEvaluator {
       if (product.inputs.size() == 2) {  // by far the most frequent
         const double* x = block.input(product.inputs[0]);
         const double* y = block.input(product.inputs[1]);
-        for (Index n = 0; n < block.rows; ++n) value[n] = factor * e[n] * x[n] * y[n];
+        multiply_three(factor, e, x, y, block.rows, value);
         continue;
       }
       for (Index n = 0; n < block.rows; ++n) value[n] = factor * e[n];
-      for (const Index input : product.inputs) {
-        const double* x = block.input(input);
-        for (Index n = 0; n < block.rows; ++n) value[n] *= x[n];
-      }
+      for (const Index input : product.inputs) multiply(value, block.input(input), block.rows, value);
     }
   }
 
