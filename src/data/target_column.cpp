@@ -59,8 +59,7 @@ void convert_labels(const std::vector<std::string_view>& fields, Table& table) {
   for (const std::string_view field : fields) positions.emplace(field, 0);
   for (const auto& [raw, position] : positions) table.labels.push_back(unquote(raw));
   std::ranges::sort(table.labels);
-  const auto repeated = std::ranges::unique(table.labels);
-  table.labels.erase(repeated.begin(), repeated.end());
+  table.labels.erase(std::unique(table.labels.begin(), table.labels.end()), table.labels.end());
   for (auto& [raw, position] : positions) {
     position =
         static_cast<double>(std::ranges::lower_bound(table.labels, unquote(raw)) - table.labels.begin());
