@@ -1,3 +1,5 @@
+// A name is looked for before an index, for a header may name columns by numbers. Suggestions go by edit
+// distance without regard to case.
 #include "data/column_lookup.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// CSV and TSV: fields between delimiters, optionally in quotes, with or without a header.
+// CSV and TSV: fields between delimiters, optionally in quotes, with or without a header. Only the wanted
+// columns are converted to numbers, but the number of fields is checked in every row.
 #pragma once
 
 #include <string>

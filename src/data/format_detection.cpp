@@ -1,3 +1,5 @@
+// Only the beginning of the content is looked at: the magic of .npy, bytes that no text has, and the first
+// row that tells a LIBSVM file from delimited text.
 #include "data/format_detection.hpp"
 
 #include <fmt/format.h>

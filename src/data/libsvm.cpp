@@ -1,3 +1,5 @@
+// The file is read twice: once for the largest index, for only then are the columns known, and once for the
+// values. What is wrong with a pair is reported by the second reading alone.
 #include "data/libsvm.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// The header is a Python dictionary with three known keys; it is searched for them rather than parsed.
+// Numbers are copied row by row, so that only the wanted columns need memory.
 #include "data/npy.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Text is judged as a whole field here; the tight loops of the readers call scan_number themselves.
+// Messages are cut by UTF-8 characters, not bytes, so that no half character is shown.
 #include "data/number_text.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Numbers are tried in parallel. Labels, where some field is no number, are collected by one thread: they are
+// few, and their order must be that of the texts and not of the rows.
 #include "data/target_column.hpp"
 
 #include <fmt/format.h>
