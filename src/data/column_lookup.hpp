@@ -1,4 +1,5 @@
-// Finds a column by what a user wrote: a name or an index; says what there is where it finds none.
+// Finds a column by what a user wrote: a name, or an index that may count from the end. Where there is no
+// such column, the error says what there is and suggests the most similar name.
 #pragma once
 
 #include <string>

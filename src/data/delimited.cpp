@@ -46,15 +46,16 @@ DelimitedReader::DelimitedReader(std::string path, std::string_view text, char d
     data_ = {second_row, end};
     data_line_ = 1 + std::count(text.data(), second_row, '\n');
   } else {
-    columns_ = numbered_columns(std::ssize(fields));
+    set_columns(numbered_columns(std::ssize(fields)));
     data_ = text;
   }
 }
 
 void DelimitedReader::name_columns(const std::vector<RawField>& fields, Index line) {
+  std::vector<std::string> names;
   std::unordered_map<std::string, Index> positions;
   for (const RawField& field : fields) {
-    const Index position = std::ssize(columns_) + 1;
+    const Index position = std::ssize(names) + 1;
     std::string name(trim(unquote(field.text)));
     if (name.empty()) {
       throw data_error(
@@ -71,8 +72,9 @@ void DelimitedReader::name_columns(const std::vector<RawField>& fields, Index li
                       "line is data",
                       earlier->second, position, quoted_for_message(name)));
     }
-    columns_.push_back(std::move(name));
+    names.push_back(std::move(name));
   }
+  set_columns(std::move(names));
 }
 
 void DelimitedReader::check_field(const RawField& field, Index line, Index column) const {
@@ -161,18 +163,18 @@ const char* DelimitedReader::parse_plain_row(const char* begin, const char* end,
 const char* DelimitedReader::parse_any_row(const char* begin, const char* end, const ColumnPlan& plan,
                                            Index line, double* values, std::string_view& target) const {
   std::vector<RawField> fields;
-  fields.reserve(columns_.size());
+  fields.reserve(columns().size());
   const char* const next = layout_.scan_row(begin, end, fields);
   // Faults of quotes first, then the number of fields: either shifts the fields, so that what stands in a
   // column is not what was meant to.
   for (std::size_t i = 0; i < fields.size(); ++i) check_field(fields[i], line, static_cast<Index>(i));
-  if (fields.size() != columns_.size()) {
-    const std::size_t position = std::min(fields.size(), columns_.size() + 1);
+  if (fields.size() != columns().size()) {
+    const std::size_t position = std::min(fields.size(), columns().size() + 1);
     throw data_error(
         path_, line, static_cast<Index>(position),
         fmt::format("expected {} fields as in the first line, found {}; correct the row, or quote fields "
                     "that contain the delimiter",
-                    columns_.size(), fields.size()));
+                    columns().size(), fields.size()));
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const RawField& field = fields[i];
@@ -182,7 +184,7 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
       const FieldContent content = field.is_quoted() ? classify_field(unquote(field.text), values[slot])
                                                      : classify_field(field.text, values[slot]);
       if (content != FieldContent::kFinite) {
-        throw not_a_number_error(path_, line, column, columns_[i], unquote(field.text));
+        throw not_a_number_error(path_, line, column, columns()[i], unquote(field.text));
       }
     } else if (slot == kTargetColumn) {
       if (field.text.empty() || field.text == "\"\"") {
@@ -190,7 +192,7 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
             path_, line, column,
             fmt::format("found an empty field in the target \"{}\"; expected a number or a label (leave "
                         "the row out)",
-                        columns_[i]));
+                        columns()[i]));
       }
       target = field.text;
     }

@@ -1,4 +1,5 @@
-// CSV and TSV: fields between delimiters, optionally in quotes, with or without a header.
+// CSV and TSV: fields between delimiters, optionally in quotes, with or without a header. Only the wanted
+// columns are converted to numbers, but the number of fields is checked in every row.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ class DelimitedReader final : public TableReader {
 
   [[nodiscard]] std::string_view format() const override { return layout_.delimiter == '\t' ? "tsv" : "csv"; }
   [[nodiscard]] bool has_header() const override { return has_header_; }
-  [[nodiscard]] Index default_target() const override { return std::ssize(columns_) - 1; }
+  [[nodiscard]] Index default_target() const override { return std::ssize(columns()) - 1; }
   void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
 
  private:

@@ -1,4 +1,5 @@
-// Recognises the format of a table from its content.
+// Recognises the format of a table from its content, whatever the file is called: .npy by its magic, LIBSVM
+// by its index:value pairs, and delimited text by the delimiter of its first row.
 #pragma once
 
 #include <string_view>

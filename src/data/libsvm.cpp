@@ -1,3 +1,5 @@
+// The file is read twice: once for the largest index, for only then are the columns known, and once for the
+// values. What is wrong with a pair is reported by the second reading alone.
 #include "data/libsvm.hpp"
 
 #include <fmt/format.h>
@@ -101,10 +103,11 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
     }
   }
   // A wrong index can ask for any amount of memory: find out before the columns are named.
-  constexpr Index kNameSize = 8;  // about what a name takes, in numbers
-  check_memory(path_, rows.rows() + kNameSize, features);
-  columns_ = numbered_columns(features + 1);
-  columns_[0] = "label";
+  constexpr Index name_size = 8;  // about what a name takes, in numbers
+  check_memory(path_, rows.rows() + name_size, features);
+  std::vector<std::string> names = numbered_columns(features + 1);
+  names[0] = "label";
+  set_columns(std::move(names));
 }
 
 void LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
@@ -148,7 +151,7 @@ void LibsvmReader::parse_row(std::string_view line, const ColumnPlan& plan, Inde
     if (slot < 0) return;
     if (classify_field(text, table.values(row, slot)) != FieldContent::kFinite) {
       throw not_a_number_error(path_, table.lines.line_of_row(row), field,
-                               columns_[static_cast<std::size_t>(column)], text);
+                               columns()[static_cast<std::size_t>(column)], text);
     }
   };
   store(label, 0, 1);
@@ -168,9 +171,9 @@ void LibsvmReader::parse_row(std::string_view line, const ColumnPlan& plan, Inde
     if (pair.index < previous) {
       throw fail(fmt::format("the index before it is {}; indices must rise along a line", previous));
     }
-    if (pair.index >= std::ssize(columns_)) {
+    if (pair.index >= std::ssize(columns())) {
       throw fail(fmt::format("the index is above the number of features, {}; pass --n-features {} or more",
-                             std::ssize(columns_) - 1, pair.index));
+                             std::ssize(columns()) - 1, pair.index));
     }
     store(pair.value, pair.index, field);
     previous = pair.index;

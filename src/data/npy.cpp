@@ -1,3 +1,5 @@
+// The header is a Python dictionary with three known keys; it is searched for them rather than parsed.
+// Numbers are copied row by row, so that only the wanted columns need memory.
 #include "data/npy.hpp"
 
 #include <fmt/format.h>
@@ -50,12 +52,12 @@ NpyReader::NpyReader(std::string path, std::string_view bytes) : path_(std::move
   parse_shape(header_value(header, "shape"));
 
   const auto available = static_cast<Index>(bytes.size() / number_size_);
-  const Index needed = product(rows_, std::ssize(columns_), available + 1);
+  const Index needed = product(rows_, std::ssize(columns()), available + 1);
   if (needed > available) {
     fail(fmt::format(
         "the .npy file is truncated: an array of {} rows and {} columns needs more than the {} bytes that "
         "follow the header",
-        rows_, columns_.size(), bytes.size()));
+        rows_, columns().size(), bytes.size()));
   }
   data_ = bytes.substr(0, static_cast<std::size_t>(needed) * number_size_);
 }
@@ -63,14 +65,14 @@ NpyReader::NpyReader(std::string path, std::string_view bytes) : path_(std::move
 // Cuts the header off: magic, version (two bytes), length (two bytes, since version 2 four), a Python
 // dictionary.
 std::string_view NpyReader::take_header(std::string_view& bytes) const {
-  constexpr std::size_t kVersionEnd = kMagic.size() + 2;
-  if (bytes.size() < kVersionEnd) fail("the .npy file is truncated inside its header");
+  constexpr std::size_t version_end = kMagic.size() + 2;
+  if (bytes.size() < version_end) fail("the .npy file is truncated inside its header");
   const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
   if (version < 1 || version > 3)
     fail(fmt::format("the .npy format has version {}, known are 1 to 3", version));
   const std::size_t length_size = version == 1 ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
   std::uint32_t length = 0;
-  bytes.remove_prefix(kVersionEnd);
+  bytes.remove_prefix(version_end);
   if (bytes.size() < length_size) fail("the .npy file is truncated inside its header");
   std::memcpy(&length, bytes.data(), length_size);
   bytes.remove_prefix(length_size);
@@ -120,14 +122,14 @@ void NpyReader::parse_shape(std::string_view shape) {
   // Before the columns are named: a damaged shape can ask for any number of them.
   rows_ = sizes[0];
   check_memory(path_, rows_, sizes[1]);
-  columns_ = numbered_columns(sizes[1]);
+  set_columns(numbered_columns(sizes[1]));
 }
 
 void NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   table.lines = {};
   table.values = allocate_matrix(path_, rows_, plan.predictors);
   table.target.assign(static_cast<std::size_t>(plan.has_target() ? rows_ : 0), 0.0);
-  const Index rows_per_task = std::max<Index>(1, kNumbersPerTask / std::ssize(columns_));
+  const Index rows_per_task = std::max<Index>(1, kNumbersPerTask / std::ssize(columns()));
   run_to_first_error(pool, (rows_ + rows_per_task - 1) / rows_per_task, [&](Index task) {
     const Index first = task * rows_per_task;
     const Index last = std::min(rows_, first + rows_per_task);
@@ -141,11 +143,11 @@ void NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) con
 
 template <typename Number>
 void NpyReader::read_rows(Index first, Index last, const ColumnPlan& plan, Table& table) const {
-  const std::size_t columns = columns_.size();
-  const char* source = data_.data() + static_cast<std::size_t>(first) * columns * sizeof(Number);
+  const std::size_t count = columns().size();
+  const char* source = data_.data() + static_cast<std::size_t>(first) * count * sizeof(Number);
   for (Index row = first; row < last; ++row) {
     double* const values = table.values.row(row);
-    for (std::size_t column = 0; column < columns; ++column, source += sizeof(Number)) {
+    for (std::size_t column = 0; column < count; ++column, source += sizeof(Number)) {
       const Index slot = plan.slots[column];
       if (slot == kSkippedColumn) continue;
       Number number = 0;
@@ -156,7 +158,7 @@ void NpyReader::read_rows(Index first, Index last, const ColumnPlan& plan, Table
             fmt::format(
                 "{}: found {} in row {}, column {} (\"{}\"), counted from 1; expected a finite number "
                 "(leave the row out or fill in a value)",
-                path_, number, row + 1, column + 1, columns_[column]));
+                path_, number, row + 1, column + 1, columns()[column]));
       }
       (slot == kTargetColumn ? table.target[static_cast<std::size_t>(row)] : values[slot]) = number;
     }

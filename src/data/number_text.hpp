@@ -1,4 +1,5 @@
-// Numbers written as text, and texts as they are shown in messages.
+// Numbers written as text, and texts as they are shown in messages. Everything that reads a number from text
+// does it here, so that all formats agree on what a number is.
 #pragma once
 
 #include <fast_float/fast_float.h>

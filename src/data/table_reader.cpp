@@ -1,3 +1,5 @@
+// Messages about data say where (path:line:column), what was found, what was expected and what to do. Which
+// of several errors is reported must not depend on threads: it is the first in the file.
 #include "data/table_reader.hpp"
 
 #include <fmt/format.h>

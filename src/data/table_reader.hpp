@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/threads.hpp"
@@ -42,6 +43,9 @@ class TableReader {
   virtual void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const = 0;
 
  protected:
+  void set_columns(std::vector<std::string> names) { columns_ = std::move(names); }
+
+ private:
   std::vector<std::string> columns_;
 };
 

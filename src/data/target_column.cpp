@@ -1,3 +1,5 @@
+// Numbers are tried in parallel. Labels, where some field is no number, are collected by one thread: they are
+// few, and their order must be that of the texts and not of the rows.
 #include "data/target_column.hpp"
 
 #include <fmt/format.h>
@@ -59,8 +61,7 @@ void convert_labels(const std::vector<std::string_view>& fields, Table& table) {
   for (const std::string_view field : fields) positions.emplace(field, 0);
   for (const auto& [raw, position] : positions) table.labels.push_back(unquote(raw));
   std::ranges::sort(table.labels);
-  const auto repeated = std::ranges::unique(table.labels);
-  table.labels.erase(repeated.begin(), repeated.end());
+  table.labels.erase(std::unique(table.labels.begin(), table.labels.end()), table.labels.end());
   for (auto& [raw, position] : positions) {
     position =
         static_cast<double>(std::ranges::lower_bound(table.labels, unquote(raw)) - table.labels.begin());

@@ -1,3 +1,5 @@
+// Lines are found with memchr, character by character only where a line has quotes. Rows are counted before
+// they are parsed, so that the matrix is allocated once and each chunk knows its first row.
 #include "data/text_rows.hpp"
 
 #include <algorithm>

@@ -31,7 +31,9 @@ struct TextLayout {
 
   // Spaces around fields. A carriage return is one: it stands before the line's end.
   [[nodiscard]] bool is_padding(char c) const {
-    return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
+    // The first comparison is all that the characters of a number take.
+    return static_cast<unsigned char>(c) <= ' ' &&
+           (c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t'));
   }
 
   // Skips blank and comment lines; returns the begin of the next row or `end`.
