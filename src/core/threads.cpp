@@ -11,6 +11,11 @@
 #include <vector>
 
 namespace mfga {
+namespace {
+
+constexpr Index kNone = std::numeric_limits<Index>::max();
+
+}  // namespace
 
 struct ThreadPool::Impl {
   std::mutex mutex;
@@ -24,20 +29,19 @@ struct ThreadPool::Impl {
   const std::function<void(Index)>* task = nullptr;
   Index count = 0;
   std::atomic<Index> next{0};
-  std::atomic<bool> failed{false};
+  std::atomic<Index> error_task{kNone};  // the lowest task that failed
   std::exception_ptr error;
-  Index error_task = std::numeric_limits<Index>::max();
 
   void work() {
     for (;;) {
       const Index i = next.fetch_add(1);
-      if (i >= count || failed.load(std::memory_order_relaxed)) return;
+      // Tasks are begun in order, so every task below the one that failed still runs.
+      if (i >= count || i > error_task.load()) return;
       try {
         (*task)(i);
       } catch (...) {
         const std::lock_guard lock(mutex);
-        failed = true;
-        if (i < error_task) {
+        if (i < error_task.load()) {
           error_task = i;
           error = std::current_exception();
         }
@@ -87,9 +91,8 @@ void ThreadPool::run(Index count, const std::function<void(Index)>& task) {
     impl.task = &task;
     impl.count = count;
     impl.next = 0;
-    impl.failed = false;
     impl.error = nullptr;
-    impl.error_task = std::numeric_limits<Index>::max();
+    impl.error_task = kNone;
     impl.busy = static_cast<int>(impl.workers.size());
     ++impl.generation;
   }

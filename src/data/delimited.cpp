@@ -105,7 +105,7 @@ void DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& tabl
   table.lines = std::move(rows.lines);
   table.values = allocate_matrix(path_, rows.rows(), plan.predictors);
   std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0));
-  run_to_first_error(pool, std::ssize(rows.chunks), [&](Index i) {
+  pool.run(std::ssize(rows.chunks), [&](Index i) {
     const auto chunk = static_cast<std::size_t>(i);
     parse_chunk(rows.chunks[chunk], rows.first_rows[chunk], plan, table, target_fields);
   });

@@ -121,7 +121,7 @@ void LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) 
   table.values = allocate_matrix(path_, rows.rows(), plan.predictors);
   std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0),
                                               "0");
-  run_to_first_error(pool, std::ssize(rows.chunks), [&](Index i) {
+  pool.run(std::ssize(rows.chunks), [&](Index i) {
     const auto chunk = static_cast<std::size_t>(i);
     Index row = rows.first_rows[chunk];
     std::string_view unused_target;

@@ -130,7 +130,7 @@ void NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) con
   table.values = allocate_matrix(path_, rows_, plan.predictors);
   table.target.assign(static_cast<std::size_t>(plan.has_target() ? rows_ : 0), 0.0);
   const Index rows_per_task = std::max<Index>(1, kNumbersPerTask / std::ssize(columns()));
-  run_to_first_error(pool, (rows_ + rows_per_task - 1) / rows_per_task, [&](Index task) {
+  pool.run((rows_ + rows_per_task - 1) / rows_per_task, [&](Index task) {
     const Index first = task * rows_per_task;
     const Index last = std::min(rows_, first + rows_per_task);
     if (number_size_ == sizeof(double)) {

@@ -1,13 +1,11 @@
-// Messages about data say where (path:line:column), what was found, what was expected and what to do. Which
-// of several errors is reported must not depend on threads: it is the first in the file.
+// Messages about data say where (path:line:column), what was found, what was expected and what to do. Of
+// several errors the first in the file is reported, as tasks parse the file in order.
 #include "data/table_reader.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <optional>
 
 #include "data/number_text.hpp"
 
@@ -35,27 +33,6 @@ Error not_a_number_error(std::string_view path, Index line, Index column, std::s
   return data_error(path, line, column,
                     fmt::format("found {} in column \"{}\"; expected a {}number ({})", shown, name,
                                 content == FieldContent::kNotFinite ? "finite " : "", advice));
-}
-
-void run_to_first_error(ThreadPool& pool, Index count, const std::function<void(Index)>& task) {
-  // The pool skips tasks after any failure, so that which error it reports depends on timing. Here a task is
-  // skipped only when one before it has failed.
-  std::vector<std::optional<Error>> errors(static_cast<std::size_t>(count));
-  std::atomic<Index> first_failed{count};
-  pool.run(count, [&](Index i) {
-    if (i > first_failed.load()) return;
-    try {
-      task(i);
-    } catch (const Error& error) {
-      errors[static_cast<std::size_t>(i)] = error;
-      Index seen = first_failed.load();
-      while (i < seen && !first_failed.compare_exchange_weak(seen, i)) {
-      }
-    }
-  });
-  for (const std::optional<Error>& error : errors) {
-    if (error) throw Error(*error);
-  }
 }
 
 void check_memory(std::string_view path, Index rows, Index columns) {

@@ -57,10 +57,6 @@ class TableReader {
 [[nodiscard]] Error not_a_number_error(std::string_view path, Index line, Index column, std::string_view name,
                                        std::string_view found);
 
-// Runs the tasks; when some of them throw an Error, throws that of the first one, whatever the number of
-// threads.
-void run_to_first_error(ThreadPool& pool, Index count, const std::function<void(Index)>& task);
-
 // Throws where a matrix of this size cannot fit the machine's memory.
 void check_memory(std::string_view path, Index rows, Index columns);
 // A matrix of zeros, after that check.

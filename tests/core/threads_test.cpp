@@ -28,6 +28,16 @@ TEST(ThreadPool, AnErrorInATaskReachesTheCallerAndThePoolGoesOn) {
     if (i == 7) throw std::runtime_error("task " + std::to_string(i));
   };
   EXPECT_THROW(pool.run(100, fail_at_7), std::runtime_error);
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    try {
+      pool.run(100, [](Index i) {
+        if (i >= 5) throw std::runtime_error("task " + std::to_string(i));
+      });
+      FAIL() << "no error";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "task 5");  // the lowest one, whichever thread was first
+    }
+  }
   std::atomic<int> calls{0};
   pool.run(10, [&](Index) { ++calls; });
   EXPECT_EQ(calls.load(), 10);
