@@ -48,11 +48,15 @@ void print_formula(const mfga::Model& model) {
 int run(const std::string& model_file) {
   // 1. Learn: five terms out of single inputs, and of squares and products of two under a wide Gaussian.
   const Sample train = make_sample(2000, 1);
-  mfga::TrainingData data{train.x.view(), train.y, kColumns};
+  mfga::TrainingData data;
+  data.x = train.x.view();
+  data.y = train.y;
+  data.columns = kColumns;
   data.target_name = "yield";
   mfga::FitOptions options;
   options.features = "linear + gaussian(order=2, sigma=10)";
   options.terms = 5;
+  options.ridge = 1e-4;  // there is little noise to guard against
   const mfga::FitResult result = mfga::fit(data, options);
   std::cout << "chose " << result.model.terms.size() << " of " << result.report.candidates << " candidates, "
             << result.report.engine << " engine\n\n";
