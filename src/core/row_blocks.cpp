@@ -55,7 +55,26 @@ RowBlock convert(Index count, const ConstMatrixView& table, const std::vector<In
 BlockedRows::BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs)
     : table_(table), inputs_(std::move(inputs)) {}
 
+void BlockedRows::keep_converted(Workers& workers) {
+  std::vector<RowBlock> kept(static_cast<std::size_t>(blocks()));
+  const Index stride = padded(kBlockRows);
+  const Index block_size = (inputs() + 1) * stride;
+  double* memory = kept_memory_.take(std::max<Index>(blocks() * block_size, 1));
+  for_each_block(*this, workers, [&](const RowBlock& block, Arena& /*arena*/) {
+    const Index b = block.first_row / kBlockRows;
+    double* values = memory + b * block_size;
+    double* norms = values + inputs() * block.stride;
+    std::copy_n(block.values, inputs() * block.stride, values);
+    std::copy_n(block.square_norms, block.rows, norms);
+    RowBlock& copy = kept[static_cast<std::size_t>(b)] = block;
+    copy.values = values;
+    copy.square_norms = norms;
+  });
+  kept_ = std::move(kept);
+}
+
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
+  if (!kept_.empty()) return kept_[static_cast<std::size_t>(block)];
   const Index first = block * kBlockRows;
   RowBlock result = convert(std::min(kBlockRows, table_.rows - first), table_, inputs_, arena,
                             [&](Index r) { return table_.data + (first + r) * table_.row_stride; });

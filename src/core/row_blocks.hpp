@@ -36,15 +36,22 @@ struct RowBlock {
   [[nodiscard]] const double* input(Index j) const { return values + j * stride; }
 };
 
-// A table seen through the standardisation: blocks are converted when they are needed, so the table is in
-// memory once.
+struct Workers;
+
+// A table seen through the standardisation. Blocks are converted when they are needed, so the table is in
+// memory once; a table that is not large may be kept in converted form beside it.
 class BlockedRows {
  public:
   BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs);
+  // Converts every block now and keeps the result: worth its memory when there will be many passes.
+  void keep_converted(Workers& workers);
 
   [[nodiscard]] Index rows() const { return table_.rows; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(inputs_.size()); }
   [[nodiscard]] Index blocks() const { return (table_.rows + kBlockRows - 1) / kBlockRows; }
+  [[nodiscard]] double converted_bytes() const {
+    return static_cast<double>(table_.rows) * static_cast<double>(inputs_.size()) * sizeof(double);
+  }
   // The block lives in the arena until the caller's scope ends.
   [[nodiscard]] RowBlock load(Index block, Arena& arena) const;
   // Some rows, anywhere in the table, as one block.
@@ -53,6 +60,8 @@ class BlockedRows {
  private:
   ConstMatrixView table_;
   std::vector<InputColumn> inputs_;
+  Arena kept_memory_;
+  std::vector<RowBlock> kept_;  // every block, or empty
 };
 
 // What a parallel loop over rows needs besides the rows.
