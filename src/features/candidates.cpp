@@ -64,4 +64,24 @@ void AtomValues::evaluate(const RowBlock& block, Index first, Index count, doubl
   }
 }
 
+ScoreFunction::ScoreFunction(std::span<const Atom> atoms, std::span<const double> coefficients, double intercept)
+    : intercept_(intercept) {
+  // The atoms of a family are combined together, wherever they stand in the list.
+  for (const FeatureFamily* family : feature_families()) {
+    std::vector<Atom> own_atoms;
+    std::vector<double> own_coefficients;
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      if (atoms[i].family != family->name()) continue;
+      own_atoms.push_back(atoms[i]);
+      own_coefficients.push_back(coefficients[i]);
+    }
+    if (!own_atoms.empty()) combinations_.push_back(family->combination(own_atoms, own_coefficients));
+  }
+}
+
+void ScoreFunction::evaluate(const RowBlock& block, double* scores, Arena& arena) const {
+  std::fill(scores, scores + block.rows, intercept_);
+  for (const auto& combination : combinations_) combination->add_to(block, scores, arena);
+}
+
 }  // namespace mfga

@@ -1,5 +1,5 @@
 // All candidates of a dictionary for a known number of inputs, numbered summand by summand; and the values
-// of chosen atoms, whatever families they come from.
+// and combinations of chosen atoms, whatever families they come from.
 #pragma once
 
 #include <memory>
@@ -46,6 +46,19 @@ class AtomValues {
   };
   std::vector<Run> runs_;
   Index size_;
+};
+
+// The score of a model: intercept + sum of coefficient * atom.
+class ScoreFunction {
+ public:
+  ScoreFunction(std::span<const Atom> atoms, std::span<const double> coefficients, double intercept);
+
+  // scores[n] for the rows of the block.
+  void evaluate(const RowBlock& block, double* scores, Arena& arena) const;
+
+ private:
+  std::vector<std::unique_ptr<AtomCombination>> combinations_;
+  double intercept_;
 };
 
 }  // namespace mfga

@@ -48,6 +48,15 @@ class AtomEvaluator {
                         Arena& arena) const = 0;
 };
 
+// A linear combination of a fixed list of atoms of one family. Families that can share work between the atoms
+// of a combination have their own; others are served by their evaluator.
+class AtomCombination {
+ public:
+  virtual ~AtomCombination() = default;
+  // scores[n] += sum over the atoms of coefficient * value on row n of the block.
+  virtual void add_to(const RowBlock& block, double* scores, Arena& arena) const = 0;
+};
+
 class FeatureFamily {
  public:
   virtual ~FeatureFamily() = default;
@@ -64,6 +73,8 @@ class FeatureFamily {
                                                               double nu) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<AtomCombination> combination(std::span<const Atom> atoms,
+                                                                     std::span<const double> coefficients) const;
   [[nodiscard]] virtual AtomFormula describe(const Atom& atom,
                                              std::span<const std::string> input_names) const = 0;
   // Throws Error(kBadData) if an atom (read from a file) is not one of this family.

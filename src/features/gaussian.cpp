@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
+#include "core/row_products.hpp"
 #include "core/vectorise.hpp"
 #include "features/formula.hpp"
 #include "mfga/error.hpp"
@@ -170,7 +172,7 @@ class GaussianCandidates final : public CandidateFamily {
   // The last two inputs at once: the upper triangle of X diag(weights) X^T, with X [inputs x rows], in
   // panels of rows so that most of the lower triangle is never computed.
   void add_pairs(const RowBlock& block, const Prefix& prefix, double*& out, Arena& arena) const {
-    constexpr Index kPanel = 32;
+    constexpr Index kPanel = 12;  // two register tiles; their rows stay in the first-level cache
     const Arena::Scope scope(arena);
     const Index n_free = n_inputs_ - prefix.lowest;
     double* weighted = arena.take(kPanel * block.stride);
@@ -183,10 +185,9 @@ class GaussianCandidates final : public CandidateFamily {
         double* destination = weighted + i * block.stride;
         multiply(prefix.weights, x, block.rows, destination);
       }
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(height), static_cast<int>(width),
-                  static_cast<int>(block.rows), 1.0, weighted, static_cast<int>(block.stride),
-                  block.input(prefix.lowest + panel), static_cast<int>(block.stride), 0.0, products,
-                  static_cast<int>(width));
+      std::fill_n(products, height * width, 0.0);
+      add_row_products(weighted, height, block.stride, block.input(prefix.lowest + panel), width, block.stride,
+                       block.rows, products, width);
       for (Index i = 0; i < height; ++i) {
         const Prefix first = extended(prefix, prefix.lowest + panel + i);
         const double* row = products + i * width;
@@ -261,6 +262,70 @@ class GaussianValues final : public AtomEvaluator {
   std::vector<Product> products_;
 };
 
+// sum_a c_a phi_a(x) = e(x) * sum over prefixes p of x^p * (sum over last inputs i of c_(p,i) x_i): atoms that
+// share all inputs but the last are combined first, with one multiplication and one load per atom.
+class GaussianCombination final : public AtomCombination {
+ public:
+  GaussianCombination(std::span<const Atom> atoms, std::span<const double> coefficients) {
+    std::map<std::pair<double, std::vector<Index>>, Group> groups;  // by sigma and prefix
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      std::vector<Index> prefix;
+      for (std::size_t j = 0; j < atoms[i].inputs.size(); ++j) {
+        prefix.insert(prefix.end(), static_cast<std::size_t>(atoms[i].exponents[j]), atoms[i].inputs[j]);
+      }
+      const double coefficient = coefficients[i] * taylor_factor(atoms[i]);
+      const double sigma = atoms[i].parameters[0];
+      if (prefix.empty()) {
+        groups[{sigma, prefix}].constant += coefficient;
+        continue;
+      }
+      const Index last = prefix.back();
+      prefix.pop_back();
+      Group& group = groups[{sigma, prefix}];
+      group.last_inputs.push_back(last);
+      group.coefficients.push_back(coefficient);
+    }
+    for (auto& [key, group] : groups) {
+      if (kernels_.empty() || kernels_.back().sigma != key.first) kernels_.push_back({key.first, {}});
+      group.prefix = key.second;
+      kernels_.back().groups.push_back(std::move(group));
+    }
+  }
+
+  void add_to(const RowBlock& block, double* scores, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* e = arena.take(block.rows);
+    double* sum = arena.take(block.rows);
+    double* combined = arena.take(block.rows);
+    std::vector<const double*> rows;
+    for (const Kernel& kernel : kernels_) {
+      std::fill(sum, sum + block.rows, 0.0);
+      for (const Group& group : kernel.groups) {
+        rows.clear();
+        for (const Index input : group.last_inputs) rows.push_back(block.input(input));
+        combine_rows(rows.data(), group.coefficients.data(), static_cast<Index>(rows.size()), block.rows, combined);
+        for (const Index input : group.prefix) multiply(combined, block.input(input), block.rows, combined);
+        for (Index n = 0; n < block.rows; ++n) sum[n] += combined[n] + group.constant;
+      }
+      envelope(block, kernel.sigma, e);
+      for (Index n = 0; n < block.rows; ++n) scores[n] += e[n] * sum[n];
+    }
+  }
+
+ private:
+  struct Group {
+    std::vector<Index> prefix;       // inputs that all atoms of the group share, with repetitions
+    std::vector<Index> last_inputs;  // one per atom
+    std::vector<double> coefficients;
+    double constant = 0;  // of the atom without inputs
+  };
+  struct Kernel {
+    double sigma;
+    std::vector<Group> groups;
+  };
+  std::vector<Kernel> kernels_;
+};
+
 class GaussianFamily final : public FeatureFamily {
  public:
   [[nodiscard]] std::string_view name() const override { return "gaussian"; }
@@ -286,6 +351,10 @@ class GaussianFamily final : public FeatureFamily {
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<GaussianValues>(atoms);
+  }
+  [[nodiscard]] std::unique_ptr<AtomCombination> combination(std::span<const Atom> atoms,
+                                                             std::span<const double> coefficients) const override {
+    return std::make_unique<GaussianCombination>(atoms, coefficients);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/row_products.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -50,6 +51,29 @@ class LinearValues final : public AtomEvaluator {
   std::vector<Atom> atoms_;
 };
 
+class LinearCombination final : public AtomCombination {
+ public:
+  LinearCombination(std::span<const Atom> atoms, std::span<const double> coefficients) {
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      inputs_.push_back(atoms[i].inputs[0]);
+      coefficients_.push_back(coefficients[i] * std::sqrt(atoms[i].nu));
+    }
+  }
+
+  void add_to(const RowBlock& block, double* scores, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* combined = arena.take(block.rows);
+    std::vector<const double*> rows;
+    for (const Index input : inputs_) rows.push_back(block.input(input));
+    combine_rows(rows.data(), coefficients_.data(), static_cast<Index>(rows.size()), block.rows, combined);
+    for (Index n = 0; n < block.rows; ++n) scores[n] += combined[n];
+  }
+
+ private:
+  std::vector<Index> inputs_;
+  std::vector<double> coefficients_;
+};
+
 class LinearFamily final : public FeatureFamily {
  public:
   [[nodiscard]] std::string_view name() const override { return "linear"; }
@@ -66,6 +90,10 @@ class LinearFamily final : public FeatureFamily {
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<LinearValues>(atoms);
+  }
+  [[nodiscard]] std::unique_ptr<AtomCombination> combination(std::span<const Atom> atoms,
+                                                             std::span<const double> coefficients) const override {
+    return std::make_unique<LinearCombination>(atoms, coefficients);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

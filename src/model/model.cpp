@@ -10,7 +10,6 @@
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
 #include "mfga/version.hpp"
-#include "solve/problem.hpp"
 
 namespace mfga {
 
@@ -39,13 +38,13 @@ std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> colu
     atoms.push_back(term.atom);
     coefficients.push_back(term.coefficient);
   }
-  const AtomValues values(atoms);
+  const ScoreFunction score(atoms, coefficients, intercept);
   const BlockedRows rows(x, std::move(sources));
   Workers workers(threads);
   const SingleThreadedBlas blas;
   std::vector<double> result(static_cast<std::size_t>(x.rows));
   for_each_block(rows, workers, [&](const RowBlock& block, Arena& arena) {
-    score_block(block, values, coefficients, intercept, result.data() + block.first_row, arena);
+    score.evaluate(block, result.data() + block.first_row, arena);
   });
   return result;
 }

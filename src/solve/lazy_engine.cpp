@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/row_products.hpp"
 #include "solve/engine.hpp"
 
 namespace mfga {
@@ -17,26 +18,26 @@ class LazyEngine final : public Engine {
   [[nodiscard]] std::string_view name() const override { return "lazy"; }
 
   [[nodiscard]] double loss_sum(const ActiveSet& active) override {
-    const AtomValues atoms(active.atoms);
+    const ScoreFunction score = active.score();
     double total = 0;
     sum_over_blocks(problem_.rows, problem_.workers, {&total, 1},
                     [&](const RowBlock& block, Arena& arena, double* sum) {
                       double* scores = arena.take(block.rows);
-                      score_block(block, atoms, active.theta, active.intercept, scores, arena);
+                      score.evaluate(block, scores, arena);
                       *sum += problem_.loss.sum(scores, targets(block), block.rows);
                     });
     return total;
   }
 
   double gradient(const ActiveSet& active, std::span<double> out) override {
-    const AtomValues atoms(active.atoms);
+    const ScoreFunction score = active.score();
     const Index n_candidates = problem_.candidates.size();
     totals_.resize(static_cast<std::size_t>(n_candidates + 1));
     sum_over_blocks(problem_.rows, problem_.workers, totals_,
                     [&](const RowBlock& block, Arena& arena, double* sums) {
                       double* scores = arena.take(block.rows);
                       double* first = arena.take(block.rows);
-                      score_block(block, atoms, active.theta, active.intercept, scores, arena);
+                      score.evaluate(block, scores, arena);
                       sums[n_candidates] += problem_.loss.gradient(scores, targets(block), block.rows, first);
                       problem_.candidates.correlate(block, first, block.rows, 1, sums, n_candidates, arena);
                     });
@@ -66,7 +67,6 @@ class LazyEngine final : public Engine {
                     double* sums, Arena& arena) const {
     constexpr Index kTile = 128;
     const auto rows = static_cast<int>(block.rows);
-    const auto stride = static_cast<int>(block.stride);
     double* new_values = arena.take(news.size() * block.stride);
     double* tile_values = arena.take(kTile * block.stride);
     news.evaluate(block, 0, news.size(), new_values, block.stride, arena);
@@ -80,9 +80,8 @@ class LazyEngine final : public Engine {
     for (Index first = 0; first < all.size(); first += kTile) {
       const Index count = std::min(kTile, all.size() - first);
       all.evaluate(block, first, count, tile_values, block.stride, arena);
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(news.size()), static_cast<int>(count),
-                  rows, 1.0, new_values, stride, tile_values, stride, 1.0, sums + 2 + first,
-                  static_cast<int>(columns));
+      add_row_products(new_values, news.size(), block.stride, tile_values, count, block.stride, block.rows,
+                       sums + 2 + first, columns);
     }
   }
 

@@ -31,6 +31,12 @@ struct Expansion {
   Eigen::MatrixXd hessian;
 };
 
+struct ActiveAtoms {
+  std::span<const Atom> list;
+  AtomValues values;
+  [[nodiscard]] Index size() const { return values.size(); }
+};
+
 class NewtonRefit final : public Refit {
  public:
   NewtonRefit(const Problem& problem, const Penalty& penalty)
@@ -39,7 +45,7 @@ class NewtonRefit final : public Refit {
   void append(std::span<const double> /*products*/) override {}
 
   RefitReport solve(ActiveSet& active) override {
-    const AtomValues atoms(active.atoms);
+    const ActiveAtoms atoms{active.atoms, AtomValues(active.atoms)};
     Eigen::VectorXd point = Eigen::VectorXd::Zero(offset_ + atoms.size());  // (c, theta)
     if (offset_ == 1) point[0] = active.intercept;
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
@@ -59,7 +65,7 @@ class NewtonRefit final : public Refit {
   }
 
  private:
-  void minimise(const AtomValues& atoms, double ridge, Eigen::VectorXd& point, RefitReport& report) {
+  void minimise(const ActiveAtoms& atoms, double ridge, Eigen::VectorXd& point, RefitReport& report) {
     report.converged = false;
     Expansion here = expand(atoms, ridge, point);
     for (int step = 0; step < kMostNewtonSteps; ++step) {
@@ -84,7 +90,7 @@ class NewtonRefit final : public Refit {
   }
 
   // A power of 1/2 that decreases F enough; 0 if there is none above rounding.
-  [[nodiscard]] double shorter_step(const AtomValues& atoms, double ridge, const Eigen::VectorXd& point,
+  [[nodiscard]] double shorter_step(const ActiveAtoms& atoms, double ridge, const Eigen::VectorXd& point,
                                     const Eigen::VectorXd& direction, double objective, double slope) const {
     for (double length = 0.5; length > 1e-12; length /= 2) {
       const double there = objective_at(atoms, ridge, point + length * direction);
@@ -93,17 +99,18 @@ class NewtonRefit final : public Refit {
     return 0;
   }
 
-  [[nodiscard]] double objective_at(const AtomValues& atoms, double ridge, const Eigen::VectorXd& point) const {
+  [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge, const Eigen::VectorXd& point) const {
+    const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()}, offset_ == 1 ? point[0] : 0);
     double loss = 0;
     sum_over_blocks(problem_.rows, problem_.workers, {&loss, 1}, [&](const RowBlock& block, Arena& arena, double* sum) {
       double* scores = arena.take(block.rows);
-      score_block(block, atoms, theta_of(point), offset_ == 1 ? point[0] : 0, scores, arena);
+      score.evaluate(block, scores, arena);
       *sum += problem_.loss.sum(scores, problem_.targets.data() + block.first_row, block.rows);
     });
     return loss + ridge * point.tail(atoms.size()).squaredNorm();
   }
 
-  [[nodiscard]] Expansion expand(const AtomValues& atoms, double ridge, const Eigen::VectorXd& point) const {
+  [[nodiscard]] Expansion expand(const ActiveAtoms& atoms, double ridge, const Eigen::VectorXd& point) const {
     const Index size = offset_ + atoms.size();
     // The sums hold the Hessian's upper triangle, the gradient and the loss.
     std::vector<double> sums(static_cast<std::size_t>(size * size + size + 1));
@@ -116,7 +123,7 @@ class NewtonRefit final : public Refit {
       double* first = arena.take(block.rows);
       double* second = arena.take(block.rows);
       if (offset_ == 1) std::fill(values, values + block.rows, 1.0);
-      atoms.evaluate(block, 0, atoms.size(), values + offset_ * block.stride, block.stride, arena);
+      atoms.values.evaluate(block, 0, atoms.size(), values + offset_ * block.stride, block.stride, arena);
       cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0, scores, 1);
       out[size * size + size] += problem_.loss.derivatives(scores, problem_.targets.data() + block.first_row,
                                                            block.rows, first, second);
@@ -151,10 +158,6 @@ class NewtonRefit final : public Refit {
       factor.compute(raised);
     }
     return factor.solve(gradient);
-  }
-
-  [[nodiscard]] std::span<const double> theta_of(const Eigen::VectorXd& point) const {
-    return {point.data() + offset_, static_cast<std::size_t>(point.size() - offset_)};
   }
 
   Problem problem_;

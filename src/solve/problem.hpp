@@ -30,10 +30,7 @@ struct ActiveSet {
   double intercept = 0;
 
   [[nodiscard]] Index size() const { return static_cast<Index>(candidates.size()); }
+  [[nodiscard]] ScoreFunction score() const { return {atoms, theta, intercept}; }
 };
-
-// scores[n] = intercept + sum_m theta_m phi_m(x_n) for a block; `scores` has room for the block's rows.
-void score_block(const RowBlock& block, const AtomValues& atoms, std::span<const double> theta,
-                 double intercept, double* scores, Arena& arena);
 
 }  // namespace mfga

@@ -1,0 +1,41 @@
+// The combination of atoms of any family: their values, a few atoms at a time, times the coefficients.
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "features/family.hpp"
+
+namespace mfga {
+namespace {
+
+class EvaluatedCombination final : public AtomCombination {
+ public:
+  EvaluatedCombination(std::unique_ptr<AtomEvaluator> evaluator, std::span<const double> coefficients)
+      : evaluator_(std::move(evaluator)), coefficients_(coefficients.begin(), coefficients.end()) {}
+
+  void add_to(const RowBlock& block, double* scores, Arena& arena) const override {
+    constexpr Index kTile = 64;  // their values stay in the second-level cache
+    const auto n_atoms = static_cast<Index>(coefficients_.size());
+    const Arena::Scope scope(arena);
+    double* values = arena.take(std::min(kTile, n_atoms) * block.stride);
+    for (Index first = 0; first < n_atoms; first += kTile) {
+      const Index count = std::min(kTile, n_atoms - first);
+      evaluator_->evaluate(block, first, count, values, block.stride, arena);
+      cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0, values,
+                  static_cast<int>(block.stride), coefficients_.data() + first, 1, 1.0, scores, 1);
+    }
+  }
+
+ private:
+  std::unique_ptr<AtomEvaluator> evaluator_;
+  std::vector<double> coefficients_;
+};
+
+}  // namespace
+
+std::unique_ptr<AtomCombination> FeatureFamily::combination(std::span<const Atom> atoms,
+                                                            std::span<const double> coefficients) const {
+  return std::make_unique<EvaluatedCombination>(evaluator(atoms), coefficients);
+}
+
+}  // namespace mfga
