@@ -32,7 +32,8 @@ void add_option_table(CLI::App& command, Options& options, std::span<const Optio
   for (const OptionRow<Options>& row : table) {
     std::visit(
         [&](auto member) {
-          CLI::Option* option = command.add_option("--" + std::string(row.name), options.*member, std::string(row.help));
+          CLI::Option* option =
+              command.add_option("--" + std::string(row.name), options.*member, std::string(row.help));
           option->group(group);
           const std::string text = option_text(options, row);
           option->type_name(std::string(row.value));
@@ -68,8 +69,8 @@ struct Evaluation {
   // 100 x MSE of a target scaled to [-1, 1], the paper's measure; where the model scales the target.
   std::optional<double> scaled_error_percent;
 };
-[[nodiscard]] Evaluation evaluate(const Model& model, std::span<const double> scores, std::span<const double> targets,
-                                  std::span<const double> positives);
+[[nodiscard]] Evaluation evaluate(const Model& model, std::span<const double> scores,
+                                  std::span<const double> targets, std::span<const double> positives);
 [[nodiscard]] Json to_json(const Evaluation& evaluation);
 [[nodiscard]] std::string to_text(const Evaluation& evaluation);
 

@@ -19,8 +19,10 @@ void run_evaluate(EvaluateCommand& command) {
   command.common.read.threads = command.threads;
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
-  const ModelTable data = read_for_model(command.data_path, model, command.common.read, TargetColumn::kRequired, command.target);
-  const Evaluation evaluation = evaluate(model, model_scores(model, data.table, command.threads), data.table.target, data.positives);
+  const ModelTable data =
+      read_for_model(command.data_path, model, command.common.read, TargetColumn::kRequired, command.target);
+  const Evaluation evaluation =
+      evaluate(model, model_scores(model, data.table, command.threads), data.table.target, data.positives);
   progress.clear();
   if (command.common.json) {
     Json json = {{"task", task_name(model.task)}, {"terms", model.terms.size()}, {"rows", data.table.rows()}};
@@ -37,9 +39,16 @@ void add_evaluate(CLI::App& tool) {
   auto command = std::make_shared<EvaluateCommand>();
   CLI::App* app = tool.add_subcommand("evaluate", "measure a model's error on a table");
   app->add_option("model", command->model_path, "model file")->required()->type_name("MODEL");
-  app->add_option("data", command->data_path, "table with the model's inputs and the target")->required()->type_name("DATA");
-  app->add_option("--target", command->target, "target column by name or index; default: the one of the training table")->type_name("COLUMN");
-  app->add_option("--threads", command->threads, "threads; 0: all cores")->capture_default_str()->check(CLI::Range(0, 1024))->type_name("T");
+  app->add_option("data", command->data_path, "table with the model's inputs and the target")
+      ->required()
+      ->type_name("DATA");
+  app->add_option("--target", command->target,
+                  "target column by name or index; default: the one of the training table")
+      ->type_name("COLUMN");
+  app->add_option("--threads", command->threads, "threads; 0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024))
+      ->type_name("T");
   add_read_options(*app, command->common.read);
   add_output_options(*app, command->common);
   app->callback([command] { run_evaluate(*command); });

@@ -51,8 +51,8 @@ void run_generate(const GenerateCommand& command) {
     truth.commit();
   }
   if (!command.quiet && !command.output_path.empty() && command.output_path != "-") {
-    fmt::print("{}: {} rows, {} inputs, target y; the truth is\n{}", command.output_path, command.options.rows,
-               command.options.inputs, formula_text(generator.truth(), 20));
+    fmt::print("{}: {} rows, {} inputs, target y; the truth is\n{}", command.output_path,
+               command.options.rows, command.options.inputs, formula_text(generator.truth(), 20));
   }
 }
 
@@ -61,8 +61,11 @@ void run_generate(const GenerateCommand& command) {
 void add_generate(CLI::App& tool) {
   auto command = std::make_shared<GenerateCommand>();
   CLI::App* app = tool.add_subcommand("generate", "write a synthetic table whose true formula is known");
-  app->add_option("--output,-o", command->output_path, "where to write the table (CSV); default: standard output")->type_name("FILE");
-  app->add_option("--truth", command->truth_path, "where to save the true formula, as a model")->type_name("FILE");
+  app->add_option("--output,-o", command->output_path,
+                  "where to write the table (CSV); default: standard output")
+      ->type_name("FILE");
+  app->add_option("--truth", command->truth_path, "where to save the true formula, as a model")
+      ->type_name("FILE");
   app->add_flag("--quiet", command->quiet, "no progress line, no report");
   add_option_table(*app, command->options, generate_option_table(), "Data");
   app->callback([command] { run_generate(*command); });

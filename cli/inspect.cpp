@@ -27,8 +27,10 @@ Json inspection(const Model& model) {
                              {"family", term.atom.family},
                              {"coefficient", term.coefficient}});
   }
-  json["training"] = {{"rows", model.training.rows},   {"features", model.training.features},
-                      {"ridge", model.training.ridge}, {"norm_bound", model.training.norm_bound},
+  json["training"] = {{"rows", model.training.rows},
+                      {"features", model.training.features},
+                      {"ridge", model.training.ridge},
+                      {"norm_bound", model.training.norm_bound},
                       {"risk", model.training.risk}};
   return json;
 }
@@ -39,9 +41,10 @@ void run_inspect(const InspectCommand& command) {
     fmt::print("{}\n", inspection(model).dump(2));
     return;
   }
-  fmt::print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name, model.terms.size(), model.inputs.size());
-  fmt::print("trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}\n\n", model.training.rows, model.training.features,
-             model.training.ridge, model.training.risk);
+  fmt::print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name,
+             model.terms.size(), model.inputs.size());
+  fmt::print("trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}\n\n", model.training.rows,
+             model.training.features, model.training.ridge, model.training.risk);
   fmt::print("{}", formula_text(model, command.show_terms));
 }
 

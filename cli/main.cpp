@@ -18,12 +18,13 @@ int exit_code(mfga::ErrorKind kind) { return kind == mfga::ErrorKind::kNumerical
 
 int main(int argc, char** argv) {
   mfga::cli::handle_signals();
-  CLI::App tool("mfga learns small, readable non-linear models: formulas of a few terms, picked greedily from "
-                "explicit features of several kernels.\n\n"
-                "  mfga train --train data.csv --target price --test-fraction 0.2 --model model.json\n"
-                "  mfga inspect model.json\n"
-                "  mfga predict model.json new.csv --output predictions.csv",
-                "mfga");
+  CLI::App tool(
+      "mfga learns small, readable non-linear models: formulas of a few terms, picked greedily from "
+      "explicit features of several kernels.\n\n"
+      "  mfga train --train data.csv --target price --test-fraction 0.2 --model model.json\n"
+      "  mfga inspect model.json\n"
+      "  mfga predict model.json new.csv --output predictions.csv",
+      "mfga");
   tool.set_version_flag("--version", "mfga " + std::string(mfga::version()));
   tool.require_subcommand(1);
   tool.get_formatter()->column_width(34);

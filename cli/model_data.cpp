@@ -39,11 +39,12 @@ std::vector<Index> match_columns(const TableFile& file, const Model& model) {
   if (!missing.empty()) {
     const std::size_t count = missing.size();
     if (count > 10) missing.resize(10);
-    throw Error(ErrorKind::kBadData,
-                fmt::format("{}: {} of the model's {} inputs are missing: {}{}; the file has {} columns{}", file.path(),
-                            count, model.inputs.size(), fmt::join(missing, ", "), count > 10 ? ", ..." : "",
-                            file.columns().size(),
-                            file.has_header() ? "" : " without names (give the same columns as in training)"));
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("{}: {} of the model's {} inputs are missing: {}{}; the file has {} columns{}",
+                    file.path(), count, model.inputs.size(), fmt::join(missing, ", "),
+                    count > 10 ? ", ..." : "", file.columns().size(),
+                    file.has_header() ? "" : " without names (give the same columns as in training)"));
   }
   return columns;
 }
@@ -55,7 +56,8 @@ void add_read_options(CLI::App& command, ReadOptions& read) {
 }
 
 void add_output_options(CLI::App& command, CommonOptions& common) {
-  command.add_flag("--json", common.json, "print one JSON object on standard output, and nothing else there")->group("Output");
+  command.add_flag("--json", common.json, "print one JSON object on standard output, and nothing else there")
+      ->group("Output");
   command.add_flag("--quiet", common.quiet, "no progress line, no report")->group("Output");
 }
 
@@ -63,7 +65,8 @@ ModelTable read_for_model(const std::string& path, const Model& model, ReadOptio
                           const std::string& target_choice) {
   if (read.n_features == 0) {
     read.n_features = model.n_columns;
-    for (const ModelInput& input : model.inputs) read.n_features = std::max(read.n_features, numbered_column(input.name));
+    for (const ModelInput& input : model.inputs)
+      read.n_features = std::max(read.n_features, numbered_column(input.name));
   }
   const TableFile file(path, read);
   const std::vector<Index> columns = match_columns(file, model);
@@ -77,8 +80,8 @@ ModelTable read_for_model(const std::string& path, const Model& model, ReadOptio
     result.positives = positives_of(result.table, model);
   } else if (!result.table.labels.empty()) {
     throw Error(ErrorKind::kBadData,
-                fmt::format("{}: the target \"{}\" holds text such as \"{}\"; the model predicts a number", path,
-                            result.table.target_name, result.table.labels.front()));
+                fmt::format("{}: the target \"{}\" holds text such as \"{}\"; the model predicts a number",
+                            path, result.table.target_name, result.table.labels.front()));
   }
   return result;
 }
@@ -92,15 +95,16 @@ std::vector<double> model_scores(const Model& model, const Table& table, int thr
 std::vector<double> positives_of(const Table& table, const Model& model) {
   std::vector<double> positives(table.target.size());
   for (std::size_t n = 0; n < positives.size(); ++n) {
-    const std::string label =
-        table.labels.empty() ? number_label(table.target[n]) : table.labels[static_cast<std::size_t>(table.target[n])];
+    const std::string label = table.labels.empty() ? number_label(table.target[n])
+                                                   : table.labels[static_cast<std::size_t>(table.target[n])];
     if (label == model.labels[1]) {
       positives[n] = 1;
     } else if (label != model.labels[0]) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("{}:{}: the target \"{}\" is \"{}\"; the model knows the labels \"{}\" and \"{}\"", table.source,
-                              table.lines.line_of_row(static_cast<Index>(n)), table.target_name, label, model.labels[0],
-                              model.labels[1]));
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("{}:{}: the target \"{}\" is \"{}\"; the model knows the labels \"{}\" and \"{}\"",
+                      table.source, table.lines.line_of_row(static_cast<Index>(n)), table.target_name, label,
+                      model.labels[0], model.labels[1]));
     }
   }
   return positives;
@@ -115,7 +119,8 @@ Evaluation evaluate(const Model& model, std::span<const double> scores, std::spa
   }
   evaluation.regression = regression_metrics(model.predictions_from_scores(scores), targets);
   if (model.target_scale != 1) {
-    evaluation.scaled_error_percent = 100 * evaluation.regression->mse / (model.target_scale * model.target_scale);
+    evaluation.scaled_error_percent =
+        100 * evaluation.regression->mse / (model.target_scale * model.target_scale);
   }
   return evaluation;
 }

@@ -88,8 +88,8 @@ double peak_memory_mib() {
 }
 
 std::string table_summary(const Table& table) {
-  return fmt::format("{}: {} rows, {} predictors; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source, table.rows(),
-                     table.columns.size(), table.megabytes, table.load_seconds,
+  return fmt::format("{}: {} rows, {} predictors; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source,
+                     table.rows(), table.columns.size(), table.megabytes, table.load_seconds,
                      table.megabytes / std::max(table.load_seconds, 1e-9));
 }
 
@@ -109,9 +109,11 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
     }
     if (i >= most_terms) continue;
     const AtomFormula formula = describe(term.atom, names);
-    text += fmt::format("  {:>14}  {}\n", signed_number(model.target_scale * term.coefficient * formula.factor), formula.text);
+    text += fmt::format("  {:>14}  {}\n",
+                        signed_number(model.target_scale * term.coefficient * formula.factor), formula.text);
   }
-  if (model.terms.size() > most_terms) text += fmt::format("  ... and {} more terms\n", model.terms.size() - most_terms);
+  if (model.terms.size() > most_terms)
+    text += fmt::format("  ... and {} more terms\n", model.terms.size() - most_terms);
   text += "where each column stands for its standardised value, (value - mean) / deviation";
   if (!widths.empty()) text += ",\nand G(s) = exp(-|z|^2 / 2 s^2), with z all standardised columns";
   if (scaled && model.task == Task::kRegression) text += "\n(fitted to the target scaled to [-1, 1])";

@@ -11,7 +11,9 @@ namespace mfga::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct TrainCommand {
   std::string train_path;
@@ -45,8 +47,8 @@ Json path_to_json(const FitReport& report) {
   return path;
 }
 
-Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test, const Evaluation& train,
-                    const std::optional<Evaluation>& test, const Timing& timing) {
+Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
+                    const Evaluation& train, const std::optional<Evaluation>& test, const Timing& timing) {
   const FitReport& report = result.report;
   const Model& model = result.model;
   Json json;
@@ -89,27 +91,33 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
 
 std::string list_text(const std::vector<std::string>& items) {
   constexpr std::size_t kMost = 8;
-  const std::vector<std::string> shown(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, items.size())));
-  return fmt::format("{}{}", fmt::join(shown, ", "), items.size() > kMost ? fmt::format(" and {} more", items.size() - kMost) : "");
+  const std::vector<std::string> shown(
+      items.begin(), items.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, items.size())));
+  return fmt::format("{}{}", fmt::join(shown, ", "),
+                     items.size() > kMost ? fmt::format(" and {} more", items.size() - kMost) : "");
 }
 
 void print_data_report(const TrainCommand& command, const Table& train, const std::optional<Table>& test,
                        const FitResult& result) {
   const FitReport& report = result.report;
   fmt::print("{}\n", table_summary(train));
-  if (test) fmt::print("{}\n", test->source == train.source ? fmt::format("{} of its rows are held out for the test", test->rows())
-                                                           : table_summary(*test));
+  if (test)
+    fmt::print("{}\n", test->source == train.source
+                           ? fmt::format("{} of its rows are held out for the test", test->rows())
+                           : table_summary(*test));
   fmt::print("task: {} of \"{}\"{}{}\n", task_name(result.model.task), result.model.target_name,
              command.fit.task == "auto" ? " (inferred from the target; --task overrides)" : "",
-             result.model.labels.empty() ? "" : fmt::format(", labels {} and {}", result.model.labels[0], result.model.labels[1]));
+             result.model.labels.empty()
+                 ? ""
+                 : fmt::format(", labels {} and {}", result.model.labels[0], result.model.labels[1]));
   if (!report.dropped_columns.empty()) {
-    fmt::print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(), report.dropped_columns.size() > 1 ? "s" : "",
-               list_text(report.dropped_columns));
+    fmt::print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),
+               report.dropped_columns.size() > 1 ? "s" : "", list_text(report.dropped_columns));
   }
   fmt::print("dictionary: {}, {} candidates\n", report.features, report.candidates);
   if (report.auto_sigma > 0) {
-    fmt::print("sigma=auto: {:.4g} +- {:.2g} (mean distance to the 50th neighbour, {} sampled rows)\n", report.auto_sigma,
-               report.auto_sigma_error, report.auto_sigma_queries);
+    fmt::print("sigma=auto: {:.4g} +- {:.2g} (mean distance to the 50th neighbour, {} sampled rows)\n",
+               report.auto_sigma, report.auto_sigma_error, report.auto_sigma_queries);
   }
 }
 
@@ -119,7 +127,8 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   const auto n_terms = static_cast<Index>(result.model.terms.size());
   fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
   if (n_terms < command.fit.terms) {
-    fmt::print("  fewer than the {} asked for: the loss is down to the tolerance or no candidate is left\n", command.fit.terms);
+    fmt::print("  fewer than the {} asked for: the loss is down to the tolerance or no candidate is left\n",
+               command.fit.terms);
   }
   if (!report.dependent_atoms.empty()) {
     fmt::print("skipped as combinations of chosen terms: {}\n", list_text(report.dependent_atoms));
@@ -128,17 +137,21 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   fmt::print("\n{}\n", formula_text(result.model, command.show_terms));
   fmt::print("train: {}\n", to_text(train));
   if (test) fmt::print("test:  {}\n", to_text(*test));
-  fmt::print("seconds: load {:.3f}, prepare {:.3f}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory {:.0f} MiB\n", timing.load,
-             report.prepare_seconds, report.fit_seconds, timing.predict, timing.total, peak_memory_mib());
+  fmt::print(
+      "seconds: load {:.3f}, prepare {:.3f}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory {:.0f} "
+      "MiB\n",
+      timing.load, report.prepare_seconds, report.fit_seconds, timing.predict, timing.total,
+      peak_memory_mib());
   fmt::print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
-                                                 : fmt::format("model: {}", command.model_path));
+                                                : fmt::format("model: {}", command.model_path));
 }
 
 void run_train(TrainCommand& command) {
   const auto start = Clock::now();
   command.fit.validate();
   if (!command.test_path.empty() && command.test_fraction > 0) {
-    throw Error(ErrorKind::kInvalidArgument, "--test and --test-fraction exclude each other; give one of them");
+    throw Error(ErrorKind::kInvalidArgument,
+                "--test and --test-fraction exclude each other; give one of them");
   }
   if (command.fit.norm_bound > 0 && command.fit.ridge > 0) command.fit.ridge = 0;
   command.common.read.threads = command.fit.threads;
@@ -146,16 +159,18 @@ void run_train(TrainCommand& command) {
 
   progress.show("reading " + command.train_path);
   Timing timing;
-  Table train_table = TableFile(command.train_path, command.common.read).read_for_training(command.target, command.ignore);
+  Table train_table =
+      TableFile(command.train_path, command.common.read).read_for_training(command.target, command.ignore);
   timing.load = train_table.load_seconds;
   std::optional<Table> test_table;
   if (command.test_fraction > 0) test_table = split_off(train_table, command.test_fraction, command.fit.seed);
 
   progress.show("preparing");
-  const TrainingData data{train_table.values.view(), train_table.target, train_table.columns, train_table.target_name,
-                          train_table.labels};
+  const TrainingData data{train_table.values.view(), train_table.target, train_table.columns,
+                          train_table.target_name, train_table.labels};
   const FitResult result = mfga::fit(data, command.fit, [&](const Progress& state) {
-    progress.show(fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms, state.terms_wanted, state.risk, state.seconds));
+    progress.show(fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms, state.terms_wanted,
+                              state.risk, state.seconds));
     return true;
   });
   const Model& model = result.model;
@@ -164,19 +179,23 @@ void run_train(TrainCommand& command) {
   auto predict_start = Clock::now();
   const bool classification = model.task == Task::kClassification;
   const std::vector<double> train_scores = model.scores(train_table.values.view(), command.fit.threads);
-  const Evaluation train = evaluate(model, train_scores, train_table.target,
-                                    classification ? positives_of(train_table, model) : std::vector<double>());
+  const Evaluation train =
+      evaluate(model, train_scores, train_table.target,
+               classification ? positives_of(train_table, model) : std::vector<double>());
   std::optional<Evaluation> test;
   if (test_table) {
     const std::vector<double> scores = model.scores(test_table->values.view(), command.fit.threads);
-    test = evaluate(model, scores, test_table->target, classification ? positives_of(*test_table, model) : std::vector<double>());
+    test = evaluate(model, scores, test_table->target,
+                    classification ? positives_of(*test_table, model) : std::vector<double>());
   }
   timing.predict = seconds_since(predict_start);
   if (!command.test_path.empty()) {
-    ModelTable loaded = read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired, command.target);
+    ModelTable loaded = read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired,
+                                       command.target);
     timing.load += loaded.table.load_seconds;
     predict_start = Clock::now();
-    test = evaluate(model, model_scores(model, loaded.table, command.fit.threads), loaded.table.target, loaded.positives);
+    test = evaluate(model, model_scores(model, loaded.table, command.fit.threads), loaded.table.target,
+                    loaded.positives);
     timing.predict += seconds_since(predict_start);
     test_table = std::move(loaded.table);
   }
@@ -188,7 +207,9 @@ void run_train(TrainCommand& command) {
   timing.total = seconds_since(start);
   progress.clear();
   if (command.common.json) {
-    fmt::print("{}\n", report_to_json(command, result, test_table ? test_table->rows() : 0, train, test, timing).dump(2));
+    fmt::print(
+        "{}\n",
+        report_to_json(command, result, test_table ? test_table->rows() : 0, train, test, timing).dump(2));
   } else if (!command.common.quiet) {
     print_data_report(command, train_table, test_table, result);
     print_fit_report(command, result, train, test, timing);
@@ -200,24 +221,39 @@ void run_train(TrainCommand& command) {
 void add_train(CLI::App& tool) {
   auto command = std::make_shared<TrainCommand>();
   CLI::App* app = tool.add_subcommand("train", "learn a model from a table");
-  app->add_option("--train", command->train_path, "table to learn from: CSV, TSV, LIBSVM or .npy, also gzip-compressed")
+  app->add_option("--train", command->train_path,
+                  "table to learn from: CSV, TSV, LIBSVM or .npy, also gzip-compressed")
       ->required()
       ->type_name("FILE")
       ->group("Data files");
-  app->add_option("--test", command->test_path, "table to measure the error on")->type_name("FILE")->group("Data files");
-  app->add_option("--test-fraction", command->test_fraction, "hold this part of the rows out and measure the error on it")
+  app->add_option("--test", command->test_path, "table to measure the error on")
+      ->type_name("FILE")
+      ->group("Data files");
+  app->add_option("--test-fraction", command->test_fraction,
+                  "hold this part of the rows out and measure the error on it")
       ->type_name("F")
       ->check(CLI::Range(0.0, 1.0))
       ->group("Data files");
-  app->add_option("--target", command->target, "column to predict, by name or index (-1: the last); default: the last, or LIBSVM's label")
+  app->add_option("--target", command->target,
+                  "column to predict, by name or index (-1: the last); default: the last, or LIBSVM's label")
       ->type_name("COLUMN")
       ->group("Data files");
-  app->add_option("--ignore", command->ignore, "columns to leave out, by name or index")->delimiter(',')->type_name("A,B")->group("Data files");
+  app->add_option("--ignore", command->ignore, "columns to leave out, by name or index")
+      ->delimiter(',')
+      ->type_name("A,B")
+      ->group("Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
-  app->add_flag_callback("--no-intercept", [command] { command->fit.intercept = "no"; }, "the same as --intercept no")->group("Learning");
-  app->add_option("--model", command->model_path, "where to save the model (JSON)")->type_name("FILE")->group("Output");
-  app->add_option("--show", command->show_terms, "terms of the formula to print")->capture_default_str()->type_name("N")->group("Output");
+  app->add_flag_callback(
+         "--no-intercept", [command] { command->fit.intercept = "no"; }, "the same as --intercept no")
+      ->group("Learning");
+  app->add_option("--model", command->model_path, "where to save the model (JSON)")
+      ->type_name("FILE")
+      ->group("Output");
+  app->add_option("--show", command->show_terms, "terms of the formula to print")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group("Output");
   add_output_options(*app, command->common);
   app->callback([command] { run_train(*command); });
 }

@@ -18,20 +18,20 @@ namespace mfga {
 
 // Defaults, bounds and help of each option stand in the option table (docs/options.md).
 struct FitOptions {
-  std::string task = "auto";       // auto | regression | classification
-  std::string preset = "none";     // none | paper
-  std::string features;            // the dictionary; empty: the preset's
-  Index terms = 40;                // M
-  Index per_step = 1;              // atoms added per greedy step
-  double ridge = 1;                // ridge |theta|^2 is added to the sum of the losses
-  double norm_bound = 0;           // > 0: |theta|_2 <= norm_bound instead of a ridge
-  std::string intercept = "auto";  // auto | yes | no
+  std::string task = "auto";          // auto | regression | classification
+  std::string preset = "none";        // none | paper
+  std::string features = {};          // the dictionary; empty: the preset's
+  Index terms = 40;                   // M
+  Index per_step = 1;                 // atoms added per greedy step
+  double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses
+  double norm_bound = 0;              // > 0: |theta|_2 <= norm_bound instead of a ridge
+  std::string intercept = "auto";     // auto | yes | no
   std::string scale_target = "auto";  // auto | none | range: to [-1, 1] by the training rows' range
-  double tolerance = 0;            // stop when the mean loss is at most this
-  std::string engine = "auto";     // auto | lazy | gram
+  double tolerance = 0;               // stop when the mean loss is at most this
+  std::string engine = "auto";        // auto | lazy | gram
   std::uint64_t seed = 0;
-  int threads = 0;                 // 0: all cores
-  double memory_limit = 0;         // MiB; 0: four fifths of the machine's memory
+  int threads = 0;          // 0: all cores
+  double memory_limit = 0;  // MiB; 0: four fifths of the machine's memory
 
   // Throws Error(kInvalidArgument) naming the first option that is out of bounds.
   void validate() const;
@@ -39,10 +39,10 @@ struct FitOptions {
 
 struct TrainingData {
   ConstMatrixView x;
-  std::span<const double> y;         // for classification: exactly two distinct values
-  std::vector<std::string> columns;  // names of x's columns; empty: x0, x1, ...
+  std::span<const double> y;              // for classification: exactly two distinct values
+  std::vector<std::string> columns = {};  // names of x's columns; empty: x0, x1, ...
   std::string target_name = "y";
-  std::vector<std::string> labels;   // if y holds positions in a list of class labels: the list
+  std::vector<std::string> labels = {};  // if y holds positions in a list of class labels: the list
 };
 
 struct PathStep {

@@ -33,7 +33,7 @@ class Arena {
     if (slot.capacity < count) {
       slot.memory.reset();  // free before allocating
       slot.memory.reset(static_cast<double*>(
-          ::operator new(static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
+          ::operator new (static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
       slot.capacity = count;
     }
     return slot.memory.get();
@@ -42,7 +42,7 @@ class Arena {
  private:
   static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(double* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+    void operator()(double* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
   struct Slot {
     std::unique_ptr<double, Free> memory;

@@ -12,7 +12,13 @@
 namespace mfga {
 
 // Who draws. Streams keep two uses of one seed apart.
-enum class RandomStream : std::uint32_t { kSplit = 1, kSigmaQueries, kGeneratorInputs, kGeneratorNoise, kGeneratorModel };
+enum class RandomStream : std::uint32_t {
+  kSplit = 1,
+  kSigmaQueries,
+  kGeneratorInputs,
+  kGeneratorNoise,
+  kGeneratorModel
+};
 
 class CounterRandom {
  public:

@@ -10,9 +10,10 @@ namespace {
 // Eight rows at a time: the stores fill whole cache lines while the loads walk along eight rows.
 constexpr Index kTile = 8;
 
-// values[j * stride + r] = (source[r][offset_j] - mean_j) / deviation_j and the rows' square norms, r < kTile.
-void convert_tile(const double* const* source, const InputColumn* inputs, Index n_inputs,
-                                  Index col_stride, double* values, Index stride, double* norms) {
+// values[j * stride + r] = (source[r][offset_j] - mean_j) / deviation_j and the rows' square norms, r <
+// kTile.
+void convert_tile(const double* const* source, const InputColumn* inputs, Index n_inputs, Index col_stride,
+                  double* values, Index stride, double* norms) {
   double square[kTile] = {};
   for (Index j = 0; j < n_inputs; ++j) {
     const Index offset = inputs[j].column * col_stride;
@@ -32,8 +33,8 @@ Index padded(Index rows) { return (rows + kTile - 1) / kTile * kTile + kTile; }
 
 // Converts `count` rows, given by their positions.
 template <class RowPointer>
-RowBlock convert(Index count, const ConstMatrixView& table, const std::vector<InputColumn>& inputs, Arena& arena,
-                 RowPointer row_pointer) {
+RowBlock convert(Index count, const ConstMatrixView& table, const std::vector<InputColumn>& inputs,
+                 Arena& arena, RowPointer row_pointer) {
   RowBlock block;
   block.rows = count;
   block.inputs = static_cast<Index>(inputs.size());
@@ -43,7 +44,8 @@ RowBlock convert(Index count, const ConstMatrixView& table, const std::vector<In
   for (Index first = 0; first < count; first += kTile) {
     const double* source[kTile];
     for (Index r = 0; r < kTile; ++r) source[r] = row_pointer(std::min(first + r, count - 1));
-    convert_tile(source, inputs.data(), block.inputs, table.col_stride, values + first, block.stride, norms + first);
+    convert_tile(source, inputs.data(), block.inputs, table.col_stride, values + first, block.stride,
+                 norms + first);
   }
   block.values = values;
   block.square_norms = norms;

@@ -16,9 +16,10 @@ constexpr double kConstantTolerance = 1e-13;
   for (Index i = 0; i < x.rows; ++i) {
     for (Index j = 0; j < x.cols; ++j) {
       if (!std::isfinite(x(i, j))) {
-        throw Error(ErrorKind::kBadData,
-                    fmt::format("x has the value {} in row {}, column {}; every value must be a finite number", x(i, j),
-                                i, j));
+        throw Error(
+            ErrorKind::kBadData,
+            fmt::format("x has the value {} in row {}, column {}; every value must be a finite number",
+                        x(i, j), i, j));
       }
     }
   }

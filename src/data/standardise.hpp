@@ -9,8 +9,8 @@
 namespace mfga {
 
 struct Standardisation {
-  std::vector<InputColumn> inputs;       // the columns that vary
-  std::vector<Index> constant_columns;   // those that do not
+  std::vector<InputColumn> inputs;      // the columns that vary
+  std::vector<Index> constant_columns;  // those that do not
 };
 
 // Throws Error(kBadData) at the first value that is not finite.

@@ -31,7 +31,8 @@ std::vector<double> Candidates::sigmas() const {
     const Atom first = family->atom(0);
     const auto names = find_feature_family(first.family)->parameter_names();
     const auto found = std::find(names.begin(), names.end(), "sigma");
-    if (found != names.end()) result.push_back(first.parameters[static_cast<std::size_t>(found - names.begin())]);
+    if (found != names.end())
+      result.push_back(first.parameters[static_cast<std::size_t>(found - names.begin())]);
   }
   return result;
 }
@@ -64,7 +65,8 @@ void AtomValues::evaluate(const RowBlock& block, Index first, Index count, doubl
   }
 }
 
-ScoreFunction::ScoreFunction(std::span<const Atom> atoms, std::span<const double> coefficients, double intercept)
+ScoreFunction::ScoreFunction(std::span<const Atom> atoms, std::span<const double> coefficients,
+                             double intercept)
     : intercept_(intercept) {
   // The atoms of a family are combined together, wherever they stand in the list.
   for (const FeatureFamily* family : feature_families()) {

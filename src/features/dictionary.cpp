@@ -60,7 +60,8 @@ class ExpressionParser {
       return position_ >= 2 && (text_[position_ - 1] == 'e' || text_[position_ - 1] == 'E') &&
              std::isdigit(static_cast<unsigned char>(text_[position_ - 2])) != 0;
     }
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._*-").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("._*-").find(c) != std::string_view::npos;
   }
 
   bool accept(char c) {
@@ -71,13 +72,14 @@ class ExpressionParser {
   }
 
   void skip_spaces() {
-    while (position_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[position_])) != 0) ++position_;
+    while (position_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[position_])) != 0)
+      ++position_;
   }
 
   [[noreturn]] void fail(std::string_view problem) const {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--features \"{}\": {} at position {}; an example: linear + gaussian(order=2)", text_,
-                            problem, position_ + 1));
+                fmt::format("--features \"{}\": {} at position {}; an example: linear + gaussian(order=2)",
+                            text_, problem, position_ + 1));
   }
 
   std::string_view text_;

@@ -21,8 +21,8 @@ class EvaluatedCombination final : public AtomCombination {
     for (Index first = 0; first < n_atoms; first += kTile) {
       const Index count = std::min(kTile, n_atoms - first);
       evaluator_->evaluate(block, first, count, values, block.stride, arena);
-      cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0, values,
-                  static_cast<int>(block.stride), coefficients_.data() + first, 1, 1.0, scores, 1);
+      cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0,
+                  values, static_cast<int>(block.stride), coefficients_.data() + first, 1, 1.0, scores, 1);
     }
   }
 

@@ -73,8 +73,8 @@ class FeatureFamily {
                                                               double nu) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const = 0;
-  [[nodiscard]] virtual std::unique_ptr<AtomCombination> combination(std::span<const Atom> atoms,
-                                                                     std::span<const double> coefficients) const;
+  [[nodiscard]] virtual std::unique_ptr<AtomCombination> combination(
+      std::span<const Atom> atoms, std::span<const double> coefficients) const;
   [[nodiscard]] virtual AtomFormula describe(const Atom& atom,
                                              std::span<const std::string> input_names) const = 0;
   // Throws Error(kBadData) if an atom (read from a file) is not one of this family.

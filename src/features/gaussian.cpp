@@ -1,7 +1,8 @@
 // Taylor features of the Gaussian kernel K(x, x') = exp(-|x - x'|^2 / 2 sigma^2) (Cotter, Keshet and Srebro
 // 2011; the paper, section 4): for a multi-index a of order k = |a|,
 //
-//   phi_a(x) = exp(-|x|^2 / 2 sigma^2) * x^a / (sigma^k sqrt(a!)),     sum over all a of phi_a(x) phi_a(x') = K.
+//   phi_a(x) = exp(-|x|^2 / 2 sigma^2) * x^a / (sigma^k sqrt(a!)),     sum over all a of phi_a(x) phi_a(x') =
+//   K.
 //
 // Correlations are never computed from materialised features: those of order 2 with weights w are the
 // entries of X^T diag(w e) X with e_n = exp(-|x_n|^2 / 2 sigma^2); order k > 2 is order 2 with the weights
@@ -16,7 +17,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/row_products.hpp"
+#include "core/row_kernels.hpp"
 #include "core/vectorise.hpp"
 #include "features/formula.hpp"
 #include "mfga/error.hpp"
@@ -56,16 +57,15 @@ double tuple_count(Index n, int order, bool squares) {
 }
 
 void envelope(const RowBlock& block, double sigma, double* out) {
-  const double inverse = -0.5 / (sigma * sigma);
-  for (Index n = 0; n < block.rows; ++n) out[n] = std::exp(inverse * block.square_norms[n]);
+  exponentials(block.square_norms, -0.5 / (sigma * sigma), block.rows, out);
 }
 
 MFGA_VECTORISED void multiply(const double* a, const double* b, Index count, double* out) {
   for (Index n = 0; n < count; ++n) out[n] = a[n] * b[n];
 }
 
-MFGA_VECTORISED void multiply_three(double factor, const double* a, const double* b, const double* c, Index count,
-                                    double* out) {
+MFGA_VECTORISED void multiply_three(double factor, const double* a, const double* b, const double* c,
+                                    Index count, double* out) {
   for (Index n = 0; n < count; ++n) out[n] = factor * a[n] * b[n] * c[n];
 }
 
@@ -150,8 +150,9 @@ class GaussianCandidates final : public CandidateFamily {
     if (left == 1) {
       const Arena::Scope scope(arena);
       double* sums = arena.take(n_free);
-      cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(n_free), rows, 1.0, block.input(prefix.lowest),
-                  static_cast<int>(block.stride), prefix.weights, 1, 0.0, sums, 1);
+      cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(n_free), rows, 1.0,
+                  block.input(prefix.lowest), static_cast<int>(block.stride), prefix.weights, 1, 0.0, sums,
+                  1);
       for (Index i = 0; i < n_free; ++i) *out++ += extended(prefix, prefix.lowest + i).factor * sums[i];
       return;
     }
@@ -172,7 +173,7 @@ class GaussianCandidates final : public CandidateFamily {
   // The last two inputs at once: the upper triangle of X diag(weights) X^T, with X [inputs x rows], in
   // panels of rows so that most of the lower triangle is never computed.
   void add_pairs(const RowBlock& block, const Prefix& prefix, double*& out, Arena& arena) const {
-    constexpr Index kPanel = 12;  // two register tiles; their rows stay in the first-level cache
+    constexpr Index kPanel = 6;  // two register tiles; their rows stay in the first-level cache
     const Arena::Scope scope(arena);
     const Index n_free = n_inputs_ - prefix.lowest;
     double* weighted = arena.take(kPanel * block.stride);
@@ -186,8 +187,8 @@ class GaussianCandidates final : public CandidateFamily {
         multiply(prefix.weights, x, block.rows, destination);
       }
       std::fill_n(products, height * width, 0.0);
-      add_row_products(weighted, height, block.stride, block.input(prefix.lowest + panel), width, block.stride,
-                       block.rows, products, width);
+      add_row_products(weighted, height, block.stride, block.input(prefix.lowest + panel), width,
+                       block.stride, block.rows, products, width);
       for (Index i = 0; i < height; ++i) {
         const Prefix first = extended(prefix, prefix.lowest + panel + i);
         const double* row = products + i * width;
@@ -223,7 +224,8 @@ class GaussianValues final : public AtomEvaluator {
       if (known == sigmas_.end()) known = sigmas_.insert(sigmas_.end(), sigma);
       Product product{static_cast<std::size_t>(known - sigmas_.begin()), taylor_factor(atom), {}};
       for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
-        product.inputs.insert(product.inputs.end(), static_cast<std::size_t>(atom.exponents[i]), atom.inputs[i]);
+        product.inputs.insert(product.inputs.end(), static_cast<std::size_t>(atom.exponents[i]),
+                              atom.inputs[i]);
       }
       products_.push_back(std::move(product));
     }
@@ -262,8 +264,8 @@ class GaussianValues final : public AtomEvaluator {
   std::vector<Product> products_;
 };
 
-// sum_a c_a phi_a(x) = e(x) * sum over prefixes p of x^p * (sum over last inputs i of c_(p,i) x_i): atoms that
-// share all inputs but the last are combined first, with one multiplication and one load per atom.
+// sum_a c_a phi_a(x) = e(x) * sum over prefixes p of x^p * (sum over last inputs i of c_(p,i) x_i): atoms
+// that share all inputs but the last are combined first, with one multiplication and one load per atom.
 class GaussianCombination final : public AtomCombination {
  public:
   GaussianCombination(std::span<const Atom> atoms, std::span<const double> coefficients) {
@@ -303,7 +305,8 @@ class GaussianCombination final : public AtomCombination {
       for (const Group& group : kernel.groups) {
         rows.clear();
         for (const Index input : group.last_inputs) rows.push_back(block.input(input));
-        combine_rows(rows.data(), group.coefficients.data(), static_cast<Index>(rows.size()), block.rows, combined);
+        combine_rows(rows.data(), group.coefficients.data(), static_cast<Index>(rows.size()), block.rows,
+                     combined);
         for (const Index input : group.prefix) multiply(combined, block.input(input), block.rows, combined);
         for (Index n = 0; n < block.rows; ++n) sum[n] += combined[n] + group.constant;
       }
@@ -352,8 +355,8 @@ class GaussianFamily final : public FeatureFamily {
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<GaussianValues>(atoms);
   }
-  [[nodiscard]] std::unique_ptr<AtomCombination> combination(std::span<const Atom> atoms,
-                                                             std::span<const double> coefficients) const override {
+  [[nodiscard]] std::unique_ptr<AtomCombination> combination(
+      std::span<const Atom> atoms, std::span<const double> coefficients) const override {
     return std::make_unique<GaussianCombination>(atoms, coefficients);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
@@ -366,12 +369,14 @@ class GaussianFamily final : public FeatureFamily {
     int order = 0;
     for (const int exponent : atom.exponents) order += exponent;
     if (order > kHighestOrder) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("the order of a gaussian term is {}, at most {} is possible", order, kHighestOrder));
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("the order of a gaussian term is {}, at most {} is possible", order, kHighestOrder));
     }
     if (!(atom.parameters[0] > 0)) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("sigma of a gaussian term is {}, expected a positive number", atom.parameters[0]));
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("sigma of a gaussian term is {}, expected a positive number", atom.parameters[0]));
     }
   }
   [[nodiscard]] std::span<const std::string_view> parameter_names() const override {

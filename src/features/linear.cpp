@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/row_products.hpp"
+#include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -22,8 +22,8 @@ class LinearCandidates final : public CandidateFamily {
                  double* out, Index out_stride, Arena& /*arena*/) const override {
     for (Index c = 0; c < columns; ++c) {
       cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(block.inputs), static_cast<int>(block.rows),
-                  std::sqrt(nu_), block.values, static_cast<int>(block.stride), weights + c * weight_stride, 1,
-                  1.0, out + c * out_stride, 1);
+                  std::sqrt(nu_), block.values, static_cast<int>(block.stride), weights + c * weight_stride,
+                  1, 1.0, out + c * out_stride, 1);
     }
   }
 
@@ -91,8 +91,8 @@ class LinearFamily final : public FeatureFamily {
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<LinearValues>(atoms);
   }
-  [[nodiscard]] std::unique_ptr<AtomCombination> combination(std::span<const Atom> atoms,
-                                                             std::span<const double> coefficients) const override {
+  [[nodiscard]] std::unique_ptr<AtomCombination> combination(
+      std::span<const Atom> atoms, std::span<const double> coefficients) const override {
     return std::make_unique<LinearCombination>(atoms, coefficients);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,

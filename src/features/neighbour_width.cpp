@@ -61,9 +61,10 @@ std::vector<double> neighbour_distances(const BlockedRows& rows, std::span<const
       const Arena::Scope scope(*lease);
       const RowBlock block = rows.load(b, *lease);
       double* products = (*lease).take(n_queries * block.rows);
-      cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(n_queries), static_cast<int>(block.rows),
-                  static_cast<int>(block.inputs), 1.0, query.values, static_cast<int>(query.stride), block.values,
-                  static_cast<int>(block.stride), 0.0, products, static_cast<int>(block.rows));
+      cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(n_queries),
+                  static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0, query.values,
+                  static_cast<int>(query.stride), block.values, static_cast<int>(block.stride), 0.0, products,
+                  static_cast<int>(block.rows));
       for (Index q = 0; q < n_queries; ++q) {
         SmallestNumbers& heap = mine[static_cast<std::size_t>(q)];
         const double* product = products + q * block.rows;
@@ -92,7 +93,8 @@ std::vector<double> neighbour_distances(const BlockedRows& rows, std::span<const
 
 NeighbourWidth neighbour_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers) {
   const Index k = std::min(kNeighbour, rows.rows() - 1);
-  if (k < 1) throw Error(ErrorKind::kBadData, "sigma=auto needs at least 2 training rows; give sigma as a number");
+  if (k < 1)
+    throw Error(ErrorKind::kBadData, "sigma=auto needs at least 2 training rows; give sigma as a number");
   // A random order of the rows; the queries are taken from its front.
   const CounterRandom random(seed, RandomStream::kSigmaQueries);
   std::vector<Index> order(static_cast<std::size_t>(rows.rows()));
@@ -109,7 +111,8 @@ NeighbourWidth neighbour_width(const BlockedRows& rows, std::uint64_t seed, Work
   while (width.queries < most) {
     const Index count = std::min(kBatch, most - width.queries);
     const auto batch = neighbour_distances(
-        rows, std::span(order).subspan(static_cast<std::size_t>(width.queries), static_cast<std::size_t>(count)), k,
+        rows,
+        std::span(order).subspan(static_cast<std::size_t>(width.queries), static_cast<std::size_t>(count)), k,
         workers);
     distances.insert(distances.end(), batch.begin(), batch.end());
     width.queries += count;
@@ -122,8 +125,9 @@ NeighbourWidth neighbour_width(const BlockedRows& rows, std::uint64_t seed, Work
     if (width.standard_error <= kWidthAccuracy * width.sigma) break;
   }
   if (!(width.sigma > 0)) {
-    throw Error(ErrorKind::kBadData,
-                "sigma=auto found a width of 0: most training rows are copies of each other; give sigma as a number");
+    throw Error(
+        ErrorKind::kBadData,
+        "sigma=auto found a width of 0: most training rows are copies of each other; give sigma as a number");
   }
   return width;
 }

@@ -59,9 +59,8 @@ FamilyOptionValues option_values(const FeatureFamily& family, const FamilyReques
       std::vector<std::string_view> names;
       for (const FamilyOption& option : family.options()) names.push_back(option.name);
       names.push_back(nu_option().name);
-      throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("--features: {} has no option \"{}\"; it has: {}", family.name(), name,
-                              fmt::join(names, ", ")));
+      throw Error(ErrorKind::kInvalidArgument, fmt::format("--features: {} has no option \"{}\"; it has: {}",
+                                                           family.name(), name, fmt::join(names, ", ")));
     }
     values[position] = value;
   }

@@ -23,7 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 constexpr Index kFewestRows = 3;
 // Tables up to this size are standardised once instead of in every pass; it takes a quarter off the time.
@@ -31,8 +33,8 @@ constexpr double kMostConvertedBytes = 256 * 0x1p20;
 
 void check_shapes(const TrainingData& data) {
   if (static_cast<std::size_t>(data.x.rows) != data.y.size()) {
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("x has {} rows and y has {} values; they must agree", data.x.rows, data.y.size()));
+    throw Error(ErrorKind::kInvalidArgument, fmt::format("x has {} rows and y has {} values; they must agree",
+                                                         data.x.rows, data.y.size()));
   }
   if (data.x.rows < kFewestRows) {
     throw Error(ErrorKind::kBadData,
@@ -83,11 +85,13 @@ void refuse_if_too_large(std::string_view engine, const EngineCost& cost, const 
                          const FitOptions& options) {
   const double limit = memory_limit_bytes(options);
   if (cost.bytes <= limit && size.candidates < 2e9) return;
-  throw Error(ErrorKind::kInvalidArgument,
-              fmt::format("the dictionary has {:.0f} candidates, and the {} engine would need {:.0f} MiB for them; the "
-                          "limit is {:.0f} MiB. Use a lower order, fewer columns (--ignore){}, or raise --memory-limit",
-                          size.candidates, engine, cost.bytes * 0x1p-20, limit * 0x1p-20,
-                          engine == "gram" ? ", --engine lazy" : ""));
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      fmt::format(
+          "the dictionary has {:.0f} candidates, and the {} engine would need {:.0f} MiB for them; the "
+          "limit is {:.0f} MiB. Use a lower order, fewer columns (--ignore){}, or raise --memory-limit",
+          size.candidates, engine, cost.bytes * 0x1p-20, limit * 0x1p-20,
+          engine == "gram" ? ", --engine lazy" : ""));
 }
 
 std::string choose_engine(const FitOptions& options, const ProblemSize& size, bool quadratic) {
@@ -139,9 +143,11 @@ FitResult fit(const TrainingData& data, const FitOptions& options, const Progres
   FitResult result{make_model(data, target, standard), {}};
   FitReport& report = result.report;
   report.rows = data.x.rows;
-  for (const Index column : standard.constant_columns) report.dropped_columns.push_back(column_name(data, column));
+  for (const Index column : standard.constant_columns)
+    report.dropped_columns.push_back(column_name(data, column));
   if (standard.inputs.empty()) {
-    throw Error(ErrorKind::kBadData, "every column is constant on the training rows; there is nothing to learn from");
+    throw Error(ErrorKind::kBadData,
+                "every column is constant on the training rows; there is nothing to learn from");
   }
   BlockedRows rows(data.x, standard.inputs);
   if (rows.converted_bytes() <= kMostConvertedBytes) rows.keep_converted(workers);
@@ -189,7 +195,8 @@ FitResult fit(const TrainingData& data, const FitOptions& options, const Progres
   Index terms = 0;
   for (const GreedyStep& step : greedy.path) {
     PathStep& out = report.path.emplace_back();
-    for (const Index candidate : step.added) out.added.push_back(describe(candidates.atom(candidate), names).text);
+    for (const Index candidate : step.added)
+      out.added.push_back(describe(candidates.atom(candidate), names).text);
     terms += static_cast<Index>(step.added.size());
     out.terms = terms;
     out.risk = step.risk;
@@ -203,7 +210,8 @@ FitResult fit(const TrainingData& data, const FitOptions& options, const Progres
   }
   if (!greedy.converged) {
     report.warnings.emplace_back(
-        "the coefficients did not converge: the classes can be separated almost perfectly; use a larger --ridge");
+        "the coefficients did not converge: the classes can be separated almost perfectly; use a larger "
+        "--ridge");
   }
   const double final_ridge = greedy.path.empty() ? penalty.ridge : greedy.path.back().ridge;
   const double final_risk = greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk;

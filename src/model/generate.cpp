@@ -55,10 +55,10 @@ std::vector<Index> draw_candidates(const CounterRandom& random, Index n_candidat
 
 Generator::Generator(const GenerateOptions& options) : options_(options) {
   options.validate();
-  const std::string features =
-      options.features.empty()
-          ? fmt::format("linear + gaussian(order=2, sigma={:.4g})", std::sqrt(static_cast<double>(options.inputs)))
-          : options.features;
+  const std::string features = options.features.empty()
+                                   ? fmt::format("linear + gaussian(order=2, sigma={:.4g})",
+                                                 std::sqrt(static_cast<double>(options.inputs)))
+                                   : options.features;
   const Dictionary dictionary(features);
   if (dictionary.needs_sigma()) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -66,9 +66,11 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
   }
   const double n_candidates = dictionary.candidates(options.inputs);
   if (!(n_candidates < 1e15) || static_cast<double>(options.terms) > 0.5 * n_candidates) {
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--terms is {}; the dictionary has {:.0f} candidates and at most half of them may be used",
-                            options.terms, n_candidates));
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format(
+            "--terms is {}; the dictionary has {:.0f} candidates and at most half of them may be used",
+            options.terms, n_candidates));
   }
   truth_.task = options.task == "classification" ? Task::kClassification : Task::kRegression;
   if (truth_.task == Task::kClassification) truth_.labels = {"0", "1"};
@@ -85,17 +87,17 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
     Model single = truth_;
     single.terms = {{candidates.atom(candidate), 1.0}};
     const double deviation = standard_deviation(single.scores(sample.view()));
-    const auto [u, sign] = random.uniform_pair((std::uint64_t{1} << 40U) + static_cast<std::uint64_t>(candidate));
+    const auto [u, sign] =
+        random.uniform_pair((std::uint64_t{1} << 40U) + static_cast<std::uint64_t>(candidate));
     const double size = deviation > 0 ? (0.5 + u) / deviation : 1.0;
     truth_.terms.push_back({single.terms[0].atom, sign < 0.5 ? -size : size});
   }
-  std::vector<Term>& terms = truth_.terms;
-  truth_.intercept = std::round(10 * random.normal(std::uint64_t{1} << 41U)) / 10;
+  truth_.intercept = std::round(10 * (1 + random.uniform(std::uint64_t{1} << 41U))) / 10;
   signal_deviation_ = standard_deviation(truth_.scores(sample.view()));
   if (truth_.task == Task::kClassification) {
     // Balanced classes with a clear signal: scores of standard deviation 3.
     const double factor = 3 / signal_deviation_;
-    for (Term& term : terms) term.coefficient *= factor;
+    for (Term& term : truth_.terms) term.coefficient *= factor;
     truth_.intercept = 0;
     signal_deviation_ = 3;
   }

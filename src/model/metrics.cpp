@@ -20,7 +20,8 @@ double area_under_curve(std::span<const double> scores, std::span<const double> 
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;
     double tied_positives = 0;
-    while (end < order.size() && scores[order[end]] == scores[order[begin]]) tied_positives += positives[order[end++]];
+    while (end < order.size() && scores[order[end]] == scores[order[begin]])
+      tied_positives += positives[order[end++]];
     rank_sum += tied_positives * 0.5 * static_cast<double>(begin + 1 + end);  // mean rank of the tie
     n_positive += tied_positives;
     begin = end;
@@ -49,7 +50,8 @@ RegressionMetrics regression_metrics(std::span<const double> predictions, std::s
   return metrics;
 }
 
-ClassificationMetrics classification_metrics(std::span<const double> scores, std::span<const double> positives) {
+ClassificationMetrics classification_metrics(std::span<const double> scores,
+                                             std::span<const double> positives) {
   ClassificationMetrics metrics;
   if (scores.empty()) return metrics;
   std::vector<double> signs(scores.size());
@@ -60,7 +62,8 @@ ClassificationMetrics classification_metrics(std::span<const double> scores, std
   }
   const double count = static_cast<double>(scores.size());
   metrics.error_percent = 100 * errors / count;
-  metrics.log_loss = logistic_loss().sum(scores.data(), signs.data(), static_cast<Index>(scores.size())) / count;
+  metrics.log_loss =
+      logistic_loss().sum(scores.data(), signs.data(), static_cast<Index>(scores.size())) / count;
   metrics.auc = area_under_curve(scores, positives);
   return metrics;
 }

@@ -68,7 +68,8 @@ double Model::probability_from_score(double score) {
 
 std::vector<double> Model::probabilities(ConstMatrixView x, int threads) const {
   if (task != Task::kClassification) {
-    throw Error(ErrorKind::kInvalidArgument, "probabilities need a classification model; this one is for regression");
+    throw Error(ErrorKind::kInvalidArgument,
+                "probabilities need a classification model; this one is for regression");
   }
   std::vector<double> result = scores(x, threads);
   for (double& value : result) value = probability_from_score(value);

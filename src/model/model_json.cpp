@@ -43,7 +43,8 @@ class Node {
   [[nodiscard]] std::vector<Node> elements() const {
     if (!value_.is_array()) fail("expected a list");
     std::vector<Node> nodes;
-    for (std::size_t i = 0; i < value_.size(); ++i) nodes.emplace_back(value_[i], fmt::format("{}[{}]", path_, i), source_);
+    for (std::size_t i = 0; i < value_.size(); ++i)
+      nodes.emplace_back(value_[i], fmt::format("{}[{}]", path_, i), source_);
     return nodes;
   }
   [[nodiscard]] double number() const {
@@ -86,7 +87,8 @@ Json term_to_json(const Term& term, const std::vector<std::string>& names) {
   json["exponents"] = atom.exponents;
   json["nu"] = atom.nu;
   const auto parameter_names = find_feature_family(atom.family)->parameter_names();
-  for (std::size_t i = 0; i < parameter_names.size(); ++i) json[std::string(parameter_names[i])] = atom.parameters[i];
+  for (std::size_t i = 0; i < parameter_names.size(); ++i)
+    json[std::string(parameter_names[i])] = atom.parameters[i];
   return json;
 }
 
@@ -96,11 +98,13 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
   term.coefficient = node.member("coefficient").number();
   atom.family = node.member("family").text();
   const FeatureFamily* family = find_feature_family(atom.family);
-  if (family == nullptr) node.member("family").fail(fmt::format("there is no feature family \"{}\"", atom.family));
+  if (family == nullptr)
+    node.member("family").fail(fmt::format("there is no feature family \"{}\"", atom.family));
   atom.nu = node.member("nu").positive_number();
   for (const Node& input : node.member("inputs").elements()) {
     const auto found = input_positions.find(input.text());
-    if (found == input_positions.end()) input.fail(fmt::format("\"{}\" is not an input of the model", input.text()));
+    if (found == input_positions.end())
+      input.fail(fmt::format("\"{}\" is not an input of the model", input.text()));
     if (!atom.inputs.empty() && atom.inputs.back() >= found->second) {
       input.fail("the inputs of a term must be in the order of the model's inputs, each once");
     }
@@ -113,7 +117,8 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
   if (atom.exponents.size() != atom.inputs.size()) {
     node.member("exponents").fail(fmt::format("expected {} exponents, one per input", atom.inputs.size()));
   }
-  for (const std::string_view name : family->parameter_names()) atom.parameters.push_back(node.member(name).number());
+  for (const std::string_view name : family->parameter_names())
+    atom.parameters.push_back(node.member(name).number());
   try {
     family->validate(atom, static_cast<Index>(input_positions.size()));
   } catch (const Error& error) {
@@ -127,8 +132,8 @@ Json parse_json(std::string_view text, std::string_view source) {
     return Json::parse(text);
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::kBadData,
-                fmt::format("{}: not a model file: {} (expected the JSON that `mfga train --model` writes)", source,
-                            error.what()));
+                fmt::format("{}: not a model file: {} (expected the JSON that `mfga train --model` writes)",
+                            source, error.what()));
   }
 }
 
@@ -156,16 +161,14 @@ std::string model_to_json(const Model& model) {
   } else {
     target["labels"] = model.labels;
   }
-  const Json training = {{"rows", model.training.rows},
-                         {"features", model.training.features},
-                         {"ridge", model.training.ridge},
-                         {"norm_bound", model.training.norm_bound},
-                         {"risk", model.training.risk},
-                         {"mfga_version", version()}};
+  const Json training = {{"rows", model.training.rows},   {"features", model.training.features},
+                         {"ridge", model.training.ridge}, {"norm_bound", model.training.norm_bound},
+                         {"risk", model.training.risk},   {"mfga_version", version()}};
   // One line per input and per term: readable, and friendly to line-based tools.
   const auto lines = [](const std::vector<std::string>& items) {
     std::string text;
-    for (std::size_t i = 0; i < items.size(); ++i) text += fmt::format("{}\n    {}", i == 0 ? "" : ",", items[i]);
+    for (std::size_t i = 0; i < items.size(); ++i)
+      text += fmt::format("{}\n    {}", i == 0 ? "" : ",", items[i]);
     return text + (items.empty() ? "" : "\n  ");
   };
   std::vector<std::string> inputs;
@@ -179,7 +182,8 @@ std::string model_to_json(const Model& model) {
   std::vector<std::string> terms;
   for (const Term& term : model.terms) terms.push_back(term_to_json(term, names).dump());
   return fmt::format(
-      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  \"n_columns\": {},\n"
+      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
+      "\"n_columns\": {},\n"
       "  \"inputs\": [{}],\n  \"intercept\": {},\n  \"terms\": [{}],\n  \"training\": {}\n}}\n",
       kFormat, kVersion, task_name(model.task), target.dump(), model.n_columns, lines(inputs),
       Json(model.intercept).dump(), lines(terms), training.dump());
@@ -193,8 +197,8 @@ Model model_from_json(std::string_view text, std::string_view source) {
   }
   if (const Index found = root.member("version").whole_number(0, 1000000); found != kVersion) {
     throw Error(ErrorKind::kBadData,
-                fmt::format("{}: the model has format version {}; mfga {} reads version {}", source, found, version(),
-                            kVersion));
+                fmt::format("{}: the model has format version {}; mfga {} reads version {}", source, found,
+                            version(), kVersion));
   }
   Model model;
   const Node task = root.member("task");
@@ -217,7 +221,8 @@ Model model_from_json(std::string_view text, std::string_view source) {
     model.inputs.push_back(std::move(input));
   }
   model.intercept = root.member("intercept").number();
-  for (const Node& node : root.member("terms").elements()) model.terms.push_back(term_from_json(node, input_positions));
+  for (const Node& node : root.member("terms").elements())
+    model.terms.push_back(term_from_json(node, input_positions));
 
   const Node training = root.member("training");
   model.training.rows = training.member("rows").whole_number(0, kMostColumns);

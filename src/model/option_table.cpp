@@ -18,7 +18,8 @@ constexpr std::array<OptionRow<FitOptions>, 14> kFitTable = {{
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},
-    {"ridge", &FitOptions::ridge, "L", 0, kHuge, "L |theta|^2 is added to the sum (not the mean) of the losses"},
+    {"ridge", &FitOptions::ridge, "L", 0, kHuge,
+     "L |theta|^2 is added to the sum (not the mean) of the losses"},
     {"norm-bound", &FitOptions::norm_bound, "C", 0, kHuge,
      "the paper's constraint |theta|_2 <= C instead of a ridge; 0: none"},
     {"intercept", &FitOptions::intercept, "auto|yes|no", 0, 0,
@@ -26,11 +27,14 @@ constexpr std::array<OptionRow<FitOptions>, 14> kFitTable = {{
     {"scale-target", &FitOptions::scale_target, "auto|none|range", 0, 0,
      "range: a regression target is mapped to [-1, 1] by its range on the training rows; auto: none, or what "
      "the preset says"},
-    {"tolerance", &FitOptions::tolerance, "R", 0, kHuge, "stop early when the mean training loss is at most R"},
+    {"tolerance", &FitOptions::tolerance, "R", 0, kHuge,
+     "stop early when the mean training loss is at most R"},
     {"engine", &FitOptions::engine, "auto|lazy|gram", 0, 0,
      "lazy: one pass over the rows per step; gram: all products of candidates once (squared loss only)"},
-    {"seed", &FitOptions::seed, "S", 0, 1.9e19, "seed of everything random (rows sampled for sigma=auto, splits)"},
-    {"threads", &FitOptions::threads, "T", 0, 1024, "threads; 0: all cores. The result does not depend on it"},
+    {"seed", &FitOptions::seed, "S", 0, 1.9e19,
+     "seed of everything random (rows sampled for sigma=auto, splits)"},
+    {"threads", &FitOptions::threads, "T", 0, 1024,
+     "threads; 0: all cores. The result does not depend on it"},
     {"memory-limit", &FitOptions::memory_limit, "MIB", 0, kHuge,
      "refuse work that needs more MiB than this; 0: four fifths of the machine's memory"},
 }};
@@ -40,7 +44,8 @@ constexpr std::array<OptionRow<ReadOptions>, 4> kReadTable = {{
      "format of the data files; auto: recognised from the content. All may be gzip-compressed"},
     {"header", &ReadOptions::header, "auto|yes|no", 0, 0,
      "whether the first line holds column names; auto: yes if none of its fields is a number"},
-    {"comment", &ReadOptions::comment, "PREFIX", 0, 0, "lines that begin with PREFIX are skipped; \"\": none"},
+    {"comment", &ReadOptions::comment, "PREFIX", 0, 0,
+     "lines that begin with PREFIX are skipped; \"\": none"},
     {"n-features", &ReadOptions::n_features, "D", 0, kMany,
      "number of features of a LIBSVM file; 0: the largest index in it"},
 }};
@@ -52,7 +57,8 @@ constexpr std::array<OptionRow<GenerateOptions>, 7> kGenerateTable = {{
     {"terms", &GenerateOptions::terms, "M", 1, 1e6, "number of terms in the truth"},
     {"features", &GenerateOptions::features, "EXPRESSION", 0, 0,
      "dictionary that the truth is drawn from; default: linear + gaussian(order=2, sigma=sqrt(D))"},
-    {"noise", &GenerateOptions::noise, "S", 0, kHuge, "standard deviation of the noise relative to the signal's"},
+    {"noise", &GenerateOptions::noise, "S", 0, kHuge,
+     "standard deviation of the noise relative to the signal's"},
     {"seed", &GenerateOptions::seed, "S", 0, 1.9e19, "seed"},
 }};
 

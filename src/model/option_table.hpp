@@ -21,7 +21,8 @@ namespace mfga {
 template <class Options>
 struct OptionRow {
   std::string_view name;  // on the command line: --name
-  std::variant<std::string Options::*, double Options::*, Index Options::*, int Options::*, std::uint64_t Options::*>
+  std::variant<std::string Options::*, double Options::*, Index Options::*, int Options::*,
+               std::uint64_t Options::*>
       member;
   std::string_view value;  // what stands for the value in help; a|b|c lists the only values possible
   double lowest;           // bounds of a number
@@ -67,8 +68,9 @@ void validate_options(const Options& options, std::span<const OptionRow<Options>
           } else {
             const auto number = static_cast<double>(value);
             if (number >= row.lowest && number <= row.highest) return;
-            throw Error(ErrorKind::kInvalidArgument, fmt::format("--{} is {}; expected a number from {} to {}",
-                                                                 row.name, value, row.lowest, row.highest));
+            throw Error(ErrorKind::kInvalidArgument,
+                        fmt::format("--{} is {}; expected a number from {} to {}", row.name, value,
+                                    row.lowest, row.highest));
           }
         },
         row.member);

@@ -28,8 +28,9 @@ std::set<double> distinct_values(std::span<const double> values, std::size_t mos
 void check_finite(const TrainingData& data) {
   for (std::size_t n = 0; n < data.y.size(); ++n) {
     if (!std::isfinite(data.y[n])) {
-      throw Error(ErrorKind::kBadData, fmt::format("the target {} has the value {} in row {}; expected a finite number",
-                                                   data.target_name, data.y[n], n));
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("the target {} has the value {} in row {}; expected a finite number",
+                              data.target_name, data.y[n], n));
     }
   }
 }
@@ -41,15 +42,18 @@ PreparedTarget prepare_classes(const TrainingData& data) {
   const std::set<double> classes = distinct_values(data.y, 5);
   std::vector<std::string> labels;
   for (const double value : classes) {
-    labels.push_back(data.labels.empty() ? number_label(value) : data.labels[static_cast<std::size_t>(value)]);
+    labels.push_back(data.labels.empty() ? number_label(value)
+                                         : data.labels[static_cast<std::size_t>(value)]);
   }
   if (classes.size() != 2) {
-    throw Error(ErrorKind::kBadData,
-                fmt::format("the target {} has {} classes ({}{}); the logistic loss needs exactly two{}", data.target_name,
-                            classes.size() > 5 ? "more than 5" : std::to_string(classes.size()), fmt::join(labels, ", "),
-                            classes.size() > 5 ? ", ..." : "",
-                            classes.size() > 2 && data.labels.empty() ? "; for a number to predict use --task regression"
-                                                                      : ""));
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("the target {} has {} classes ({}{}); the logistic loss needs exactly two{}",
+                    data.target_name, classes.size() > 5 ? "more than 5" : std::to_string(classes.size()),
+                    fmt::join(labels, ", "), classes.size() > 5 ? ", ..." : "",
+                    classes.size() > 2 && data.labels.empty()
+                        ? "; for a number to predict use --task regression"
+                        : ""));
   }
   target.labels = std::move(labels);
   target.values.reserve(data.y.size());
@@ -65,15 +69,16 @@ PreparedTarget prepare_numbers(const TrainingData& data, bool scale_by_range, In
     const auto [low, high] = std::minmax_element(data.y.begin(), data.y.end());
     if (*low == *high) {
       throw Error(ErrorKind::kBadData,
-                  fmt::format("the target {} has the value {} in every row; there is nothing to learn", data.target_name, *low));
+                  fmt::format("the target {} has the value {} in every row; there is nothing to learn",
+                              data.target_name, *low));
     }
     target.shift = 0.5 * (*low + *high);
     target.scale = 0.5 * (*high - *low);
     for (double& value : target.values) value = (value - target.shift) / target.scale;
   }
   if (intercept == Intercept::kUnpenalised) {
-    target.offset =
-        std::accumulate(target.values.begin(), target.values.end(), 0.0) / static_cast<double>(target.values.size());
+    target.offset = std::accumulate(target.values.begin(), target.values.end(), 0.0) /
+                    static_cast<double>(target.values.size());
     for (double& value : target.values) value -= target.offset;
   }
   return target;
@@ -92,17 +97,19 @@ Task resolve_task(std::string_view choice, const TrainingData& data) {
   if (choice == "regression") {
     if (!data.labels.empty()) {
       throw Error(ErrorKind::kBadData,
-                  fmt::format("the target {} holds text such as \"{}\"; regression needs numbers", data.target_name,
-                              data.labels.front()));
+                  fmt::format("the target {} holds text such as \"{}\"; regression needs numbers",
+                              data.target_name, data.labels.front()));
     }
     return Task::kRegression;
   }
   if (choice == "classification") return Task::kClassification;
-  return !data.labels.empty() || distinct_values(data.y, 2).size() == 2 ? Task::kClassification : Task::kRegression;
+  return !data.labels.empty() || distinct_values(data.y, 2).size() == 2 ? Task::kClassification
+                                                                        : Task::kRegression;
 }
 
 PreparedTarget prepare_target(const TrainingData& data, Task task, bool scale_by_range, Intercept intercept) {
-  return task == Task::kClassification ? prepare_classes(data) : prepare_numbers(data, scale_by_range, intercept);
+  return task == Task::kClassification ? prepare_classes(data)
+                                       : prepare_numbers(data, scale_by_range, intercept);
 }
 
 }  // namespace mfga

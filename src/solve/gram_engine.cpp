@@ -39,16 +39,19 @@ class GramEngine final : public Engine {
     for (std::size_t a = 0; a < active.theta.size(); ++a) {
       const Index i = active.candidates[a];
       double row = 2 * c * at(sums_, i) - 2 * at(target_products_, i);
-      for (std::size_t b = 0; b < active.theta.size(); ++b) row += gram_(i, active.candidates[b]) * active.theta[b];
+      for (std::size_t b = 0; b < active.theta.size(); ++b)
+        row += gram_(i, active.candidates[b]) * active.theta[b];
       total += active.theta[a] * row;
     }
     return std::max(total, 0.0);
   }
 
   double gradient(const ActiveSet& active, std::span<double> out) override {
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] = 2 * (active.intercept * sums_[j] - target_products_[j]);
+    for (std::size_t j = 0; j < out.size(); ++j)
+      out[j] = 2 * (active.intercept * sums_[j] - target_products_[j]);
     for (std::size_t a = 0; a < active.theta.size(); ++a) {
-      cblas_daxpy(static_cast<int>(size_), 2 * active.theta[a], gram_.row(active.candidates[a]), 1, out.data(), 1);
+      cblas_daxpy(static_cast<int>(size_), 2 * active.theta[a], gram_.row(active.candidates[a]), 1,
+                  out.data(), 1);
     }
     return loss_sum(active);
   }
@@ -92,16 +95,17 @@ class GramEngine final : public Engine {
         Index i = 0;
         for (Index row_tiles = n_tiles; task >= row_tiles; --row_tiles, ++i) task -= row_tiles;
         add_tile(panel.data(), panel_rows, n_rows, i * kTile, (i + task) * kTile);
-        if (task == 0) add_sums(panel.data(), panel_rows, n_rows, i * kTile, problem.targets.data() + first_row);
+        if (task == 0)
+          add_sums(panel.data(), panel_rows, n_rows, i * kTile, problem.targets.data() + first_row);
       });
     }
   }
 
   void add_tile(const double* panel, Index stride, Index n_rows, Index i, Index j) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(std::min(kTile, size_ - i)),
-                static_cast<int>(std::min(kTile, size_ - j)), static_cast<int>(n_rows), 1.0, panel + i * stride,
-                static_cast<int>(stride), panel + j * stride, static_cast<int>(stride), 1.0, gram_.row(i) + j,
-                static_cast<int>(size_));
+                static_cast<int>(std::min(kTile, size_ - j)), static_cast<int>(n_rows), 1.0,
+                panel + i * stride, static_cast<int>(stride), panel + j * stride, static_cast<int>(stride),
+                1.0, gram_.row(i) + j, static_cast<int>(size_));
   }
 
   void add_sums(const double* panel, Index stride, Index n_rows, Index first, const double* targets) {
@@ -110,7 +114,8 @@ class GramEngine final : public Engine {
       double sum = 0;
       for (Index n = 0; n < n_rows; ++n) sum += value[n];
       sums_[static_cast<std::size_t>(j)] += sum;
-      target_products_[static_cast<std::size_t>(j)] += cblas_ddot(static_cast<int>(n_rows), value, 1, targets, 1);
+      target_products_[static_cast<std::size_t>(j)] +=
+          cblas_ddot(static_cast<int>(n_rows), value, 1, targets, 1);
     }
   }
 
@@ -125,7 +130,9 @@ class GramEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_gram_engine(const Problem& problem) { return std::make_unique<GramEngine>(problem); }
+std::unique_ptr<Engine> make_gram_engine(const Problem& problem) {
+  return std::make_unique<GramEngine>(problem);
+}
 
 EngineCost gram_engine_cost(const ProblemSize& size) {
   const double steps = size.terms / size.per_step;

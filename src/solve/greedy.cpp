@@ -114,8 +114,10 @@ GreedyResult run_greedy(const Problem& problem, Engine& engine, Refit& refit, co
 
     // Line 3: the active set grows by the candidates with the largest gradient.
     GreedyStep step;
-    for (const double g : gradient) step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
-    step.added = builder.add(gradient, std::min(options.per_step, options.terms - result.active.size()), result);
+    for (const double g : gradient)
+      step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
+    step.added =
+        builder.add(gradient, std::min(options.per_step, options.terms - result.active.size()), result);
     if (step.added.empty()) break;
 
     // Line 4: all coefficients of the active set are fitted again.

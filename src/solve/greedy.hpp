@@ -27,10 +27,10 @@ struct GreedyStep {
 
 struct GreedyResult {
   ActiveSet active;
-  double initial_risk = 0;         // of the best constant, or of zero without an intercept
+  double initial_risk = 0;  // of the best constant, or of zero without an intercept
   std::vector<GreedyStep> path;
-  std::vector<Index> dependent;    // candidates skipped because others already span them
-  bool converged = true;           // whether every refit did
+  std::vector<Index> dependent;  // candidates skipped because others already span them
+  bool converged = true;         // whether every refit did
 };
 
 // Called after each step; returning false stops with Error(kInterrupted).

@@ -19,8 +19,8 @@ bool GrowingCholesky::append(std::span<const double> new_row, double tolerance) 
   const double diagonal = new_row[static_cast<std::size_t>(size_)];
   std::copy_n(new_row.data(), size_, last);
   if (size_ > 0) {
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(size_), factor_.data(),
-                static_cast<int>(capacity_), last, 1);
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(size_),
+                factor_.data(), static_cast<int>(capacity_), last, 1);
   }
   const double pivot = diagonal - cblas_ddot(static_cast<int>(size_), last, 1, last, 1);
   if (!(pivot > tolerance * diagonal)) return false;  // NaN-safe

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/row_products.hpp"
+#include "core/row_kernels.hpp"
 #include "solve/engine.hpp"
 
 namespace mfga {
@@ -50,11 +50,16 @@ class LazyEngine final : public Engine {
     for (const Index candidate : added) atoms.push_back(problem_.candidates.atom(candidate));
     const AtomValues all(atoms);
     const AtomValues news(std::span<const Atom>(atoms).subspan(active.atoms.size()));
-    Matrix result(news.size(), 2 + all.size());
-    sum_over_blocks(problem_.rows, problem_.workers, result.values,
-                    [&](const RowBlock& block, Arena& arena, double* sums) {
-                      add_products(block, all, news, result.cols, sums, arena);
+    std::vector<double> sums(static_cast<std::size_t>((2 + all.size()) * news.size()));  // transposed
+    sum_over_blocks(problem_.rows, problem_.workers, sums,
+                    [&](const RowBlock& block, Arena& arena, double* out) {
+                      add_products(block, all, news, out, arena);
                     });
+    Matrix result(news.size(), 2 + all.size());
+    for (Index i = 0; i < result.rows; ++i) {
+      for (Index j = 0; j < result.cols; ++j)
+        result(i, j) = sums[static_cast<std::size_t>(j * result.rows + i)];
+    }
     return result;
   }
 
@@ -63,10 +68,10 @@ class LazyEngine final : public Engine {
     return problem_.targets.data() + block.first_row;
   }
 
-  void add_products(const RowBlock& block, const AtomValues& all, const AtomValues& news, Index columns,
-                    double* sums, Arena& arena) const {
-    constexpr Index kTile = 128;
-    const auto rows = static_cast<int>(block.rows);
+  // out[0]: products with 1, out[1]: with y, then with every atom; news.size() numbers each.
+  void add_products(const RowBlock& block, const AtomValues& all, const AtomValues& news, double* out,
+                    Arena& arena) const {
+    constexpr Index kTile = 48;  // atoms whose values stay in the second-level cache
     double* new_values = arena.take(news.size() * block.stride);
     double* tile_values = arena.take(kTile * block.stride);
     news.evaluate(block, 0, news.size(), new_values, block.stride, arena);
@@ -74,14 +79,14 @@ class LazyEngine final : public Engine {
       const double* value = new_values + i * block.stride;
       double sum = 0;
       for (Index n = 0; n < block.rows; ++n) sum += value[n];
-      sums[i * columns] += sum;
-      sums[i * columns + 1] += cblas_ddot(rows, value, 1, targets(block), 1);
+      out[i] += sum;
+      out[news.size() + i] += cblas_ddot(static_cast<int>(block.rows), value, 1, targets(block), 1);
     }
     for (Index first = 0; first < all.size(); first += kTile) {
       const Index count = std::min(kTile, all.size() - first);
       all.evaluate(block, first, count, tile_values, block.stride, arena);
-      add_row_products(new_values, news.size(), block.stride, tile_values, count, block.stride, block.rows,
-                       sums + 2 + first, columns);
+      add_row_products(tile_values, count, block.stride, new_values, news.size(), block.stride, block.rows,
+                       out + (2 + first) * news.size(), news.size());
     }
   }
 
@@ -91,7 +96,9 @@ class LazyEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_lazy_engine(const Problem& problem) { return std::make_unique<LazyEngine>(problem); }
+std::unique_ptr<Engine> make_lazy_engine(const Problem& problem) {
+  return std::make_unique<LazyEngine>(problem);
+}
 
 EngineCost lazy_engine_cost(const ProblemSize& size) {
   const double steps = size.terms / size.per_step;

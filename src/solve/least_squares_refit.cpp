@@ -59,7 +59,8 @@ class LeastSquaresRefit final : public Refit {
     const auto size = static_cast<Eigen::Index>(rows_.size());
     Eigen::MatrixXd gram(size, size);
     for (Eigen::Index i = 0; i < size; ++i) {
-      for (Eigen::Index j = 0; j <= i; ++j) gram(i, j) = rows_[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+      for (Eigen::Index j = 0; j <= i; ++j)
+        gram(i, j) = rows_[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
       if (i >= offset_) gram(i, i) += ridge;
     }
     const Eigen::Map<const Eigen::VectorXd> right(target_products_.data(), size);

@@ -99,14 +99,17 @@ class NewtonRefit final : public Refit {
     return 0;
   }
 
-  [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge, const Eigen::VectorXd& point) const {
-    const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()}, offset_ == 1 ? point[0] : 0);
+  [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge,
+                                    const Eigen::VectorXd& point) const {
+    const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()},
+                              offset_ == 1 ? point[0] : 0);
     double loss = 0;
-    sum_over_blocks(problem_.rows, problem_.workers, {&loss, 1}, [&](const RowBlock& block, Arena& arena, double* sum) {
-      double* scores = arena.take(block.rows);
-      score.evaluate(block, scores, arena);
-      *sum += problem_.loss.sum(scores, problem_.targets.data() + block.first_row, block.rows);
-    });
+    sum_over_blocks(
+        problem_.rows, problem_.workers, {&loss, 1}, [&](const RowBlock& block, Arena& arena, double* sum) {
+          double* scores = arena.take(block.rows);
+          score.evaluate(block, scores, arena);
+          *sum += problem_.loss.sum(scores, problem_.targets.data() + block.first_row, block.rows);
+        });
     return loss + ridge * point.tail(atoms.size()).squaredNorm();
   }
 
@@ -114,35 +117,39 @@ class NewtonRefit final : public Refit {
     const Index size = offset_ + atoms.size();
     // The sums hold the Hessian's upper triangle, the gradient and the loss.
     std::vector<double> sums(static_cast<std::size_t>(size * size + size + 1));
-    sum_over_blocks(problem_.rows, problem_.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
-      const auto n_rows = static_cast<int>(block.rows);
-      const auto n_values = static_cast<int>(size);
-      const auto stride = static_cast<int>(block.stride);
-      double* values = arena.take(size * block.stride);  // A of the block, transposed
-      double* scores = arena.take(block.rows);
-      double* first = arena.take(block.rows);
-      double* second = arena.take(block.rows);
-      if (offset_ == 1) std::fill(values, values + block.rows, 1.0);
-      atoms.values.evaluate(block, 0, atoms.size(), values + offset_ * block.stride, block.stride, arena);
-      cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0, scores, 1);
-      out[size * size + size] += problem_.loss.derivatives(scores, problem_.targets.data() + block.first_row,
-                                                           block.rows, first, second);
-      cblas_dgemv(CblasRowMajor, CblasNoTrans, n_values, n_rows, 1.0, values, stride, first, 1, 1.0,
-                  out + size * size, 1);
-      for (Index n = 0; n < block.rows; ++n) second[n] = std::sqrt(second[n]);
-      for (Index i = 0; i < size; ++i) {
-        double* value = values + i * block.stride;
-        for (Index n = 0; n < block.rows; ++n) value[n] *= second[n];
-      }
-      cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n_values, n_rows, 1.0, values, stride, 1.0, out, n_values);
-    });
+    sum_over_blocks(
+        problem_.rows, problem_.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+          const auto n_rows = static_cast<int>(block.rows);
+          const auto n_values = static_cast<int>(size);
+          const auto stride = static_cast<int>(block.stride);
+          double* values = arena.take(size * block.stride);  // A of the block, transposed
+          double* scores = arena.take(block.rows);
+          double* first = arena.take(block.rows);
+          double* second = arena.take(block.rows);
+          if (offset_ == 1) std::fill(values, values + block.rows, 1.0);
+          atoms.values.evaluate(block, 0, atoms.size(), values + offset_ * block.stride, block.stride, arena);
+          cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,
+                      scores, 1);
+          out[size * size + size] += problem_.loss.derivatives(
+              scores, problem_.targets.data() + block.first_row, block.rows, first, second);
+          cblas_dgemv(CblasRowMajor, CblasNoTrans, n_values, n_rows, 1.0, values, stride, first, 1, 1.0,
+                      out + size * size, 1);
+          for (Index n = 0; n < block.rows; ++n) second[n] = std::sqrt(second[n]);
+          for (Index i = 0; i < size; ++i) {
+            double* value = values + i * block.stride;
+            for (Index n = 0; n < block.rows; ++n) value[n] *= second[n];
+          }
+          cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n_values, n_rows, 1.0, values, stride, 1.0,
+                      out, n_values);
+        });
     Expansion expansion;
     const auto theta = point.tail(atoms.size());
     expansion.objective = sums.back() + ridge * theta.squaredNorm();
     expansion.gradient = Eigen::Map<const Eigen::VectorXd>(sums.data() + size * size, size);
     expansion.gradient.tail(atoms.size()) += 2 * ridge * theta;
     // The upper triangle of a row-major matrix is the lower one of a column-major matrix.
-    expansion.hessian = Eigen::Map<const Eigen::MatrixXd>(sums.data(), size, size).selfadjointView<Eigen::Lower>();
+    expansion.hessian =
+        Eigen::Map<const Eigen::MatrixXd>(sums.data(), size, size).selfadjointView<Eigen::Lower>();
     expansion.hessian.diagonal().tail(atoms.size()).array() += 2 * ridge;
     return expansion;
   }
@@ -152,7 +159,8 @@ class NewtonRefit final : public Refit {
     // Rows that are fitted perfectly have no curvature left; a little on the diagonal keeps the step finite.
     const double mean_diagonal = hessian.diagonal().mean();
     for (double extra = 1e-12; factor.info() != Eigen::Success || !(factor.rcond() > 1e-15); extra *= 100) {
-      if (!(extra < 1)) throw Error(ErrorKind::kNumerical, "the Newton step cannot be computed; use a larger --ridge");
+      if (!(extra < 1))
+        throw Error(ErrorKind::kNumerical, "the Newton step cannot be computed; use a larger --ridge");
       Eigen::MatrixXd raised = hessian;
       raised.diagonal().array() += extra * mean_diagonal;
       factor.compute(raised);

@@ -17,7 +17,7 @@ struct Penalty {
 };
 
 struct RefitReport {
-  double ridge = 0;     // the ridge, or the multiplier of the constraint
+  double ridge = 0;  // the ridge, or the multiplier of the constraint
   int newton_steps = 0;
   bool converged = true;
 };

@@ -21,7 +21,8 @@ std::vector<Index> largest_gradients(std::span<const double> gradient, const std
   const double tie = kTieTolerance * largest;
   // Candidates that tie with the last one taken compete with it for the last places.
   const double last = size(order[static_cast<std::size_t>(count - 1)]);
-  const auto end = std::partition(order.begin() + count, order.end(), [&](Index j) { return size(j) >= last - tie; });
+  const auto end =
+      std::partition(order.begin() + count, order.end(), [&](Index j) { return size(j) >= last - tie; });
   std::sort(order.begin(), end, larger);
   for (auto begin = order.begin(); begin != end;) {
     auto group_end = begin + 1;

@@ -1,17 +1,22 @@
 // Compiled once per instruction set (Google Highway); the best one for the machine is chosen at run time.
-#include "core/row_products.hpp"
+#include "core/row_kernels.hpp"
 
+// The order of these matters; the file includes itself, once per instruction set.
+// clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/row_products.cpp"  // NOLINT: this file includes itself, once per target
+#define HWY_TARGET_INCLUDE "core/row_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace mfga::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A tile of kTileA x kTileB sums stays in registers: 24 of the 32 that AVX-512 and NEON have, 8 of 16 elsewhere.
+// A tile of kTileA x kTileB sums stays in registers: 24 of the 32 that AVX-512 and NEON have, 8 of 16
+// elsewhere.
 #if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr Index kTileA = 6;
 constexpr Index kTileB = 4;
@@ -22,8 +27,8 @@ constexpr Index kTileB = 3;
 
 // Rows past the end are replaced by the last one; their sums are not stored.
 template <Index kRowsA>
-HWY_INLINE void add_tile(const double* HWY_RESTRICT a, Index a_stride, const double* HWY_RESTRICT b, Index b_rows,
-                         Index b_stride, Index count, double* HWY_RESTRICT c, Index c_stride) {
+HWY_INLINE void add_tile(const double* HWY_RESTRICT a, Index a_stride, const double* HWY_RESTRICT b,
+                         Index b_rows, Index b_stride, Index count, double* HWY_RESTRICT c, Index c_stride) {
   const hn::ScalableTag<double> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -52,15 +57,15 @@ HWY_INLINE void add_tile(const double* HWY_RESTRICT a, Index a_stride, const dou
 }
 
 template <Index kRowsA>
-void add_panel(const double* a, Index a_stride, const double* b, Index b_rows, Index b_stride, Index count, double* c,
-               Index c_stride) {
+void add_panel(const double* a, Index a_stride, const double* b, Index b_rows, Index b_stride, Index count,
+               double* c, Index c_stride) {
   for (Index j = 0; j < b_rows; j += kTileB) {
     add_tile<kRowsA>(a, a_stride, b + j * b_stride, b_rows - j, b_stride, count, c + j, c_stride);
   }
 }
 
-void add_row_products(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows, Index b_stride,
-                      Index count, double* c, Index c_stride) {
+void add_row_products(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows,
+                      Index b_stride, Index count, double* c, Index c_stride) {
   Index i = 0;
   for (; i + kTileA <= a_rows; i += kTileA) {
     add_panel<kTileA>(a + i * a_stride, a_stride, b, b_rows, b_stride, count, c + i * c_stride, c_stride);
@@ -73,7 +78,8 @@ void add_row_products(const double* a, Index a_rows, Index a_stride, const doubl
   }
 }
 
-void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count, double* out) {
+void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
+                  double* out) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Index n = 0;
@@ -102,6 +108,17 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
   }
 }
 
+void exponentials(const double* values, double factor, Index count, double* out) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Index n = 0;
+  for (; n + lanes <= count; n += lanes) {
+    hn::StoreU(hn::Exp(d, hn::Mul(hn::Set(d, factor), hn::LoadU(d, values + n))), d, out + n);
+  }
+  // The last few go through the same code, so that a value does not depend on its place in the block.
+  for (; n < count; ++n) out[n] = hn::GetLane(hn::Exp(d, hn::Set(d, factor * values[n])));
+}
+
 }  // namespace mfga::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -110,15 +127,22 @@ namespace mfga {
 
 HWY_EXPORT(add_row_products);
 
-void add_row_products(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows, Index b_stride,
-                      Index count, double* c, Index c_stride) {
+void add_row_products(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows,
+                      Index b_stride, Index count, double* c, Index c_stride) {
   HWY_DYNAMIC_DISPATCH(add_row_products)(a, a_rows, a_stride, b, b_rows, b_stride, count, c, c_stride);
 }
 
 HWY_EXPORT(combine_rows);
 
-void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count, double* out) {
+void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
+                  double* out) {
   HWY_DYNAMIC_DISPATCH(combine_rows)(rows, coefficients, n_rows, count, out);
+}
+
+HWY_EXPORT(exponentials);
+
+void exponentials(const double* values, double factor, Index count, double* out) {
+  HWY_DYNAMIC_DISPATCH(exponentials)(values, factor, count, out);
 }
 
 }  // namespace mfga
