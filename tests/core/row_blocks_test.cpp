@@ -1,0 +1,95 @@
+#include "core/row_blocks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reference.hpp"
+
+namespace mfga {
+namespace {
+
+const std::vector<InputColumn> kInputs = {{2, 0.5, 2.0}, {0, -1.0, 0.25}, {3, 0.0, 1.0}};
+
+void expect_standardised(const BlockedRows& rows, const Matrix& x) {
+  Arena arena;
+  Index seen = 0;
+  for (Index b = 0; b < rows.blocks(); ++b) {
+    const Arena::Scope scope(arena);
+    const RowBlock block = rows.load(b, arena);
+    EXPECT_EQ(block.first_row, seen);
+    for (Index n = 0; n < block.rows; ++n) {
+      double square_norm = 0;
+      for (std::size_t j = 0; j < kInputs.size(); ++j) {
+        const double expected = (x(seen + n, kInputs[j].column) - kInputs[j].mean) / kInputs[j].deviation;
+        ASSERT_NEAR(block.input(static_cast<Index>(j))[n], expected, 1e-14 * (1 + std::abs(expected)));
+        square_norm += expected * expected;
+      }
+      ASSERT_NEAR(block.square_norms[n], square_norm, 1e-13 * (1 + square_norm));
+    }
+    seen += block.rows;
+  }
+  EXPECT_EQ(seen, x.rows);
+}
+
+TEST(RowBlocks, HoldEveryRowStandardised) {
+  Workers workers(2);
+  for (const Index n_rows : {0, 1, 7, 8, 9, 511, 512, 513, 1500}) {
+    const Matrix x = reference::random_matrix(n_rows, 5, 1);
+    BlockedRows rows(x.view(), kInputs);
+    expect_standardised(rows, x);
+    rows.keep_converted(workers);
+    expect_standardised(rows, x);
+  }
+}
+
+TEST(RowBlocks, ReadAnyStrides) {
+  const Matrix x = reference::random_matrix(600, 5, 2);
+  Matrix transposed(5, 600);
+  for (Index i = 0; i < 600; ++i) {
+    for (Index j = 0; j < 5; ++j) transposed(j, i) = x(i, j);
+  }
+  expect_standardised(BlockedRows({transposed.values.data(), 600, 5, 1, 600}, kInputs), x);
+}
+
+TEST(RowBlocks, GatherRowsFromAnywhere) {
+  const Matrix x = reference::random_matrix(1000, 4, 3);
+  const BlockedRows rows(x.view(), kInputs);
+  const std::vector<Index> wanted = {999, 0, 512, 0, 3};
+  Arena arena;
+  const RowBlock block = rows.gather(wanted, arena);
+  ASSERT_EQ(block.rows, 5);
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    EXPECT_DOUBLE_EQ(block.input(2)[n], x(wanted[n], 3));
+  }
+}
+
+TEST(RowBlocks, SumsDoNotDependOnThreads) {
+  const Matrix x = reference::random_matrix(40000, 3, 4);
+  const BlockedRows rows(x.view(), reference::plain_inputs(3));
+  std::vector<std::vector<double>> results;
+  for (const int threads : {1, 2, 5}) {
+    Workers workers(threads);
+    std::vector<double> sums(2);
+    sum_over_blocks(rows, workers, sums, [](const RowBlock& block, Arena& /*arena*/, double* out) {
+      for (Index n = 0; n < block.rows; ++n) {
+        out[0] += block.input(0)[n];
+        out[1] += block.square_norms[n];
+      }
+    });
+    results.push_back(sums);
+  }
+  EXPECT_EQ(results[0], results[1]);  // to the last bit
+  EXPECT_EQ(results[0], results[2]);
+  double expected = 0;
+  for (Index i = 0; i < x.rows; ++i) expected += x(i, 0);
+  EXPECT_NEAR(results[0][0], expected, 1e-9);
+}
+
+TEST(RowBlocks, NumberOfShardsDependsOnSizesOnly) {
+  EXPECT_EQ(shard_count(0, 10), 0);
+  EXPECT_EQ(shard_count(1, 10), 1);
+  EXPECT_EQ(shard_count(1000, 10), 32);
+  EXPECT_EQ(shard_count(1000, Index{1} << 30), 8);  // accumulators of 8 GiB: no more than needed
+}
+
+}  // namespace
+}  // namespace mfga

@@ -1,0 +1,50 @@
+#include "data/standardise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "mfga/error.hpp"
+#include "reference.hpp"
+
+namespace mfga {
+namespace {
+
+TEST(Standardisation, IsMeanAndPopulationDeviationOfTheColumnsThatVary) {
+  Matrix x = reference::random_matrix(1234, 4, 1);
+  for (Index i = 0; i < x.rows; ++i) {
+    x(i, 1) = 7.25;                  // constant
+    x(i, 2) = 1e9 + 1e-2 * x(i, 2);  // a large mean must not cost the deviation its digits
+    x(i, 3) = 0.1 + 0.2;             // constant, and not a round number
+  }
+  Workers workers(2);
+  const Standardisation result = fit_standardisation(x.view(), workers);
+  EXPECT_EQ(result.constant_columns, (std::vector<Index>{1, 3}));
+  ASSERT_EQ(result.inputs.size(), 2U);
+  for (const InputColumn& input : result.inputs) {
+    long double mean = 0;
+    for (Index i = 0; i < x.rows; ++i) mean += x(i, input.column);
+    mean /= static_cast<long double>(x.rows);
+    long double variance = 0;
+    for (Index i = 0; i < x.rows; ++i) variance += (x(i, input.column) - mean) * (x(i, input.column) - mean);
+    const double deviation = static_cast<double>(std::sqrt(variance / static_cast<long double>(x.rows)));
+    EXPECT_NEAR(input.mean, static_cast<double>(mean), 1e-12 * std::abs(static_cast<double>(mean)) + 1e-12);
+    EXPECT_NEAR(input.deviation / deviation, 1, 1e-8);
+  }
+}
+
+TEST(Standardisation, NamesTheValueThatIsNotFinite) {
+  Matrix x = reference::random_matrix(600, 3, 2);
+  x(555, 1) = std::numeric_limits<double>::quiet_NaN();
+  Workers workers(1);
+  try {
+    static_cast<void>(fit_standardisation(x.view(), workers));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+    EXPECT_NE(std::string(error.what()).find("row 555, column 1"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace mfga

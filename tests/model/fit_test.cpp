@@ -1,0 +1,172 @@
+#include "mfga/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "mfga/error.hpp"
+#include "mfga/metrics.hpp"
+#include "reference.hpp"
+
+namespace mfga {
+namespace {
+
+struct Sample {
+  Matrix x = reference::random_matrix(800, 5, 1);
+  std::vector<double> y;
+
+  Sample() {
+    const std::vector<double> noise = reference::random_vector(x.rows, 2);
+    for (Index i = 0; i < x.rows; ++i) {
+      for (Index j = 0; j < x.cols; ++j)
+        x(i, j) = 10 * static_cast<double>(j) + (1 + static_cast<double>(j)) * x(i, j);
+      y.push_back(100 + x(i, 0) * (x(i, 1) - 10) + 0.1 * noise[static_cast<std::size_t>(i)]);
+    }
+  }
+  [[nodiscard]] TrainingData data() const { return {x.view(), y, {"a", "b", "c", "d", "e"}}; }
+};
+
+std::string error_of(const TrainingData& data, const FitOptions& options) {
+  try {
+    static_cast<void>(fit(data, options));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+FitOptions with(const std::string& features, Index terms) {
+  FitOptions options;
+  options.features = features;
+  options.terms = terms;
+  return options;
+}
+
+TEST(Fit, LearnsAnInteractionAndPredictsInTheTargetsUnits) {
+  const Sample sample;
+  FitOptions options = with("gaussian(order=2, sigma=auto*4)", 6);
+  options.ridge = 1e-6;
+  const FitResult result = fit(sample.data(), options);
+  EXPECT_EQ(result.report.path.front().added.front(),
+            "a * b * G(" + describe(result.model.terms[0].atom, {{"a", "b", "c", "d", "e"}}).text.substr(10));
+  const RegressionMetrics metrics = regression_metrics(result.model.predict(sample.x.view()), sample.y);
+  EXPECT_GT(metrics.r2, 0.97);
+  EXPECT_NEAR(metrics.mse, result.model.training.risk, 1e-8 * metrics.mse);
+}
+
+TEST(Fit, EnginesAgree) {
+  const Sample sample;
+  FitOptions options;
+  options.terms = 15;
+  options.per_step = 3;
+  options.engine = "lazy";
+  const FitResult lazy = fit(sample.data(), options);
+  options.engine = "gram";
+  const FitResult gram = fit(sample.data(), options);
+  ASSERT_EQ(lazy.model.terms.size(), gram.model.terms.size());
+  for (std::size_t m = 0; m < lazy.model.terms.size(); ++m) {
+    EXPECT_EQ(lazy.model.terms[m].atom, gram.model.terms[m].atom);
+    EXPECT_NEAR(lazy.model.terms[m].coefficient / gram.model.terms[m].coefficient, 1, 1e-8);
+  }
+}
+
+TEST(Fit, ChoosesTheCheaperEngine) {
+  const Sample sample;
+  EXPECT_EQ(fit(sample.data(), with("linear", 5)).report.engine, "gram");
+  EXPECT_EQ(fit(sample.data(), with("gaussian(order=4)", 2)).report.engine, "lazy");
+}
+
+TEST(Fit, InfersTheTask) {
+  Sample sample;
+  EXPECT_EQ(fit(sample.data(), {}).model.task, Task::kRegression);
+  for (double& y : sample.y) y = y > 100 ? 7 : 3.5;
+  const FitResult classes = fit(sample.data(), {});
+  EXPECT_EQ(classes.model.task, Task::kClassification);
+  EXPECT_EQ(classes.model.labels, (std::vector<std::string>{"3.5", "7"}));
+  FitOptions regression;
+  regression.task = "regression";
+  EXPECT_EQ(fit(sample.data(), regression).model.task, Task::kRegression);
+}
+
+TEST(Fit, PaperPresetScalesTheTargetAndHasNoInterceptInRegression) {
+  Sample sample;
+  FitOptions options;
+  options.preset = "paper";
+  options.terms = 5;
+  const FitResult result = fit(sample.data(), options);
+  EXPECT_EQ(result.model.intercept, 0);
+  EXPECT_EQ(result.report.candidates, 5 * 4 / 2 + 2 * 5 + 1);
+  const auto [low, high] = std::minmax_element(sample.y.begin(), sample.y.end());
+  EXPECT_DOUBLE_EQ(result.model.target_shift - result.model.target_scale, *low);
+  EXPECT_DOUBLE_EQ(result.model.target_shift + result.model.target_scale, *high);
+  for (double& y : sample.y) y = y > 100 ? 1 : 0;
+  const FitResult classes = fit(sample.data(), options);
+  EXPECT_EQ(classes.report.candidates, 2 * 5 + 1);
+  EXPECT_NE(classes.model.intercept, 0);
+}
+
+TEST(Fit, DropsConstantColumnsAndNamesThem) {
+  Sample sample;
+  for (Index i = 0; i < sample.x.rows; ++i) sample.x(i, 2) = 4;
+  const FitResult result = fit(sample.data(), with("linear", 3));
+  EXPECT_EQ(result.report.dropped_columns, (std::vector<std::string>{"c"}));
+  EXPECT_EQ(result.model.input_names(), (std::vector<std::string>{"a", "b", "d", "e"}));
+  EXPECT_EQ(result.model.predict(sample.x.view()).size(), sample.y.size());  // all columns, as in training
+}
+
+TEST(Fit, RefusesWhatDoesNotFitWithTheFigure) {
+  const Sample sample;
+  FitOptions options = with("gaussian(order=12)", 5);
+  options.memory_limit = 0.01;
+  const std::string message = error_of(sample.data(), options);
+  EXPECT_TRUE(contains(message, "6188 candidates")) << message;  // C(17, 5)
+  EXPECT_TRUE(contains(message, "MiB")) << message;
+}
+
+TEST(Fit, SaysWhatIsWrongWithTheData) {
+  Sample sample;
+  EXPECT_TRUE(
+      contains(error_of({sample.x.view(), std::span(sample.y).first(5)}, {}), "800 rows and y has 5"));
+  EXPECT_TRUE(contains(error_of({sample.x.view().middle_rows(0, 2), std::span(sample.y).first(2)}, {}),
+                       "at least 3"));
+  EXPECT_TRUE(contains(error_of({sample.x.view(), sample.y, {"a", "b"}}, {}), "2 column names for 5"));
+  EXPECT_TRUE(contains(error_of({sample.x.view(), sample.y, {"a", "b", "a", "d", "e"}}, {}), "occurs twice"));
+  FitOptions classification;
+  classification.task = "classification";
+  EXPECT_TRUE(contains(error_of(sample.data(), classification), "needs exactly two"));
+  sample.y[17] = std::nan("");
+  EXPECT_TRUE(contains(error_of(sample.data(), {}), "row 17"));
+}
+
+TEST(Fit, ChecksOptions) {
+  const Sample sample;
+  FitOptions options;
+  options.terms = 0;
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "--terms is 0"));
+  options = {};
+  options.ridge = -1;
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "--ridge"));
+  options = {};
+  options.ridge = std::nan("");
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "--ridge"));
+  options = {};
+  options.engine = "fast";
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "auto|lazy|gram"));
+}
+
+TEST(Fit, ProgressMayStopIt) {
+  const Sample sample;
+  try {
+    static_cast<void>(
+        fit(sample.data(), with("gaussian(order=2)", 9), [](const Progress& p) { return p.terms < 4; }));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInterrupted);
+  }
+}
+
+}  // namespace
+}  // namespace mfga

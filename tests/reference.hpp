@@ -1,0 +1,99 @@
+// Naive versions of what the library computes, straight from the definitions.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/row_blocks.hpp"
+#include "features/candidates.hpp"
+#include "mfga/dictionary.hpp"
+#include "mfga/views.hpp"
+#include "solve/problem.hpp"
+
+namespace mfga::reference {
+
+inline Matrix random_matrix(Index rows, Index cols, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<double> normal;
+  Matrix matrix(rows, cols);
+  for (double& value : matrix.values) value = normal(generator);
+  return matrix;
+}
+
+inline std::vector<double> random_vector(Index size, unsigned seed) {
+  return random_matrix(size, 1, seed).values;
+}
+
+// Inputs that are columns of the matrix as they are.
+inline std::vector<InputColumn> plain_inputs(Index cols) {
+  std::vector<InputColumn> inputs;
+  for (Index j = 0; j < cols; ++j) inputs.push_back({j, 0, 1});
+  return inputs;
+}
+
+// sqrt(nu) x_i, or sqrt(nu) exp(-|x|^2 / 2 sigma^2) x^a / (sigma^k sqrt(a!)).
+inline double atom_value(const Atom& atom, const double* x, Index n_inputs) {
+  double value = std::sqrt(atom.nu);
+  for (std::size_t i = 0; i < atom.inputs.size(); ++i)
+    value *= std::pow(x[atom.inputs[i]], atom.exponents[i]);
+  if (atom.family == "linear") return value;
+  const double sigma = atom.parameters[0];
+  double square_norm = 0;
+  for (Index j = 0; j < n_inputs; ++j) square_norm += x[j] * x[j];
+  value *= std::exp(-square_norm / (2 * sigma * sigma));
+  for (const int exponent : atom.exponents) {
+    value /= std::pow(sigma, exponent) * std::sqrt(std::tgamma(exponent + 1.0));
+  }
+  return value;
+}
+
+// All candidates on all rows. [rows x candidates]
+inline Eigen::MatrixXd materialise(const Candidates& candidates, const Matrix& x) {
+  Eigen::MatrixXd features(x.rows, candidates.size());
+  for (Index j = 0; j < candidates.size(); ++j) {
+    const Atom atom = candidates.atom(j);
+    for (Index i = 0; i < x.rows; ++i) features(i, j) = atom_value(atom, x.row(i), x.cols);
+  }
+  return features;
+}
+
+struct Pursuit {
+  std::vector<Index> chosen;
+  Eigen::VectorXd theta;
+  double intercept = 0;
+};
+
+// Orthogonal matching pursuit with k atoms per step, a ridge and, if wanted, an unpenalised intercept.
+inline Pursuit pursue(const Eigen::MatrixXd& features, const Eigen::VectorXd& y, Index terms, Index per_step,
+                      double ridge, Intercept intercept) {
+  const Index offset = intercept == Intercept::kUnpenalised ? 1 : 0;
+  Pursuit result;
+  Eigen::VectorXd residual = offset == 1 ? (y.array() - y.mean()).matrix().eval() : y;
+  while (static_cast<Index>(result.chosen.size()) < terms) {
+    Eigen::VectorXd correlation = (features.transpose() * residual).cwiseAbs();
+    for (const Index j : result.chosen) correlation[j] = -1;
+    for (Index k = 0; k < per_step && static_cast<Index>(result.chosen.size()) < terms; ++k) {
+      Index best = 0;
+      correlation.maxCoeff(&best);
+      correlation[best] = -1;
+      result.chosen.push_back(best);
+    }
+    const auto size = static_cast<Index>(result.chosen.size());
+    Eigen::MatrixXd a(y.size(), offset + size);
+    if (offset == 1) a.col(0).setOnes();
+    for (Index i = 0; i < size; ++i)
+      a.col(offset + i) = features.col(result.chosen[static_cast<std::size_t>(i)]);
+    Eigen::MatrixXd gram = a.transpose() * a;
+    for (Index i = 0; i < size; ++i) gram(offset + i, offset + i) += ridge;
+    const Eigen::VectorXd solution = gram.ldlt().solve(a.transpose() * y);
+    result.intercept = offset == 1 ? solution[0] : 0;
+    result.theta = solution.tail(size);
+    residual = y - a * solution;
+  }
+  return result;
+}
+
+}  // namespace mfga::reference
