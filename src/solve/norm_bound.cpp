@@ -26,9 +26,8 @@ double meet_norm_bound(double bound, double relative_tolerance, double first_gue
   int last_side = 0;
   for (int i = 0; i < 200 && std::abs(residual) > tolerance; ++i) {
     // Every third step halves the bracket, whatever the shape of the curve.
-    const double next = i % 3 == 2
-                            ? 0.5 * (low + high)
-                            : (low * high_residual - high * low_residual) / (high_residual - low_residual);
+    double next = (low * high_residual - high * low_residual) / (high_residual - low_residual);
+    if (i % 3 == 2 || !(low < next && next < high)) next = 0.5 * (low + high);
     if (!(low < next && next < high)) break;  // the bracket is down to rounding
     multiplier = next;
     residual = residual_at(multiplier);
