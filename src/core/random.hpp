@@ -7,7 +7,11 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <numeric>
 #include <utility>
+#include <vector>
+
+#include "mfga/views.hpp"
 
 namespace mfga {
 
@@ -17,7 +21,10 @@ enum class RandomStream : std::uint32_t {
   kSigmaQueries,
   kGeneratorInputs,
   kGeneratorNoise,
-  kGeneratorModel
+  kGeneratorModel,
+  kFourier,
+  kLandmarks,
+  kSubsample
 };
 
 class CounterRandom {
@@ -50,5 +57,20 @@ class CounterRandom {
   r123::Philox4x32::key_type key_;
   std::uint32_t stream_;
 };
+
+// `count` different rows out of `rows`, in random order.
+[[nodiscard]] inline std::vector<Index> random_rows(Index rows, Index count, std::uint64_t seed,
+                                                    RandomStream stream) {
+  const CounterRandom random(seed, stream);
+  std::vector<Index> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), Index{0});
+  for (Index i = 0; i < count; ++i) {  // the front of a Fisher-Yates shuffle
+    const double u = random.uniform(static_cast<std::uint64_t>(i));
+    const Index j = i + static_cast<Index>(u * static_cast<double>(rows - i));
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
+  }
+  order.resize(static_cast<std::size_t>(count));
+  return order;
+}
 
 }  // namespace mfga

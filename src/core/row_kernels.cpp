@@ -119,6 +119,16 @@ void exponentials(const double* values, double factor, Index count, double* out)
   for (; n < count; ++n) out[n] = hn::GetLane(hn::Exp(d, hn::Set(d, factor * values[n])));
 }
 
+void cosines(const double* values, double factor, Index count, double* out) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Index n = 0;
+  for (; n + lanes <= count; n += lanes) {
+    hn::StoreU(hn::Mul(hn::Set(d, factor), hn::Cos(d, hn::LoadU(d, values + n))), d, out + n);
+  }
+  for (; n < count; ++n) out[n] = hn::GetLane(hn::Mul(hn::Set(d, factor), hn::Cos(d, hn::Set(d, values[n]))));
+}
+
 }  // namespace mfga::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -143,6 +153,12 @@ HWY_EXPORT(exponentials);
 
 void exponentials(const double* values, double factor, Index count, double* out) {
   HWY_DYNAMIC_DISPATCH(exponentials)(values, factor, count, out);
+}
+
+HWY_EXPORT(cosines);
+
+void cosines(const double* values, double factor, Index count, double* out) {
+  HWY_DYNAMIC_DISPATCH(cosines)(values, factor, count, out);
 }
 
 }  // namespace mfga

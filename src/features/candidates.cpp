@@ -5,7 +5,7 @@
 
 namespace mfga {
 
-Candidates::Candidates(const Dictionary& dictionary, Index n_inputs, double auto_sigma) {
+Candidates::Candidates(const Dictionary& dictionary, const CandidateContext& context) {
   std::vector<double> nu;
   for (const FamilyRequest& request : dictionary.requests()) {
     nu.push_back(kernel_weight(request));
@@ -14,7 +14,9 @@ Candidates::Candidates(const Dictionary& dictionary, Index n_inputs, double auto
   for (std::size_t p = 0; p < nu.size(); ++p) {
     const FamilyRequest& request = dictionary.requests()[p];
     const FeatureFamily& family = *find_feature_family(request.family);
-    families_.push_back(family.bind(option_values(family, request), n_inputs, auto_sigma, nu[p] / total));
+    CandidateContext own = context;
+    own.seed += p;  // summands of one family draw different atoms
+    families_.push_back(family.bind(option_values(family, request), own, nu[p] / total));
     offsets_.push_back(offsets_.back() + families_.back()->size());
   }
 }
@@ -28,11 +30,10 @@ Atom Candidates::atom(Index candidate) const {
 std::vector<double> Candidates::sigmas() const {
   std::vector<double> result;
   for (const auto& family : families_) {
+    if (family->size() == 0) continue;
     const Atom first = family->atom(0);
-    const auto names = find_feature_family(first.family)->parameter_names();
-    const auto found = std::find(names.begin(), names.end(), "sigma");
-    if (found != names.end())
-      result.push_back(first.parameters[static_cast<std::size_t>(found - names.begin())]);
+    const auto fields = find_feature_family(first.family)->parameter_fields();
+    if (!fields.empty() && fields[0].name == "sigma") result.push_back(first.parameters[0]);
   }
   return result;
 }

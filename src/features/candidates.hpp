@@ -12,7 +12,7 @@ namespace mfga {
 
 class Candidates {
  public:
-  Candidates(const Dictionary& dictionary, Index n_inputs, double auto_sigma);
+  Candidates(const Dictionary& dictionary, const CandidateContext& context);
 
   [[nodiscard]] Index size() const { return offsets_.back(); }
   [[nodiscard]] Atom atom(Index candidate) const;

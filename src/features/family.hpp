@@ -3,8 +3,8 @@
 // the registry-wide tests pick it up from there.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +26,21 @@ struct FamilyOption {
 
 // The values of a family's options, defaults filled in, in the order of FeatureFamily::options().
 using FamilyOptionValues = std::vector<std::string>;
+
+// What a summand of the dictionary may depend on besides its options.
+struct CandidateContext {
+  Index n_inputs = 0;
+  double auto_sigma = 1;              // the width that sigma=auto means
+  std::uint64_t seed = 0;             // of random draws
+  const BlockedRows* rows = nullptr;  // the training rows, for families that take atoms from the data
+};
+
+// A field of Atom::parameters in model files: one number, or one per input of the model.
+struct ParameterField {
+  enum class Size { kOne, kPerInput };
+  std::string_view name;
+  Size size = Size::kOne;
+};
 
 // The candidates of one summand of the dictionary, for a known number of inputs.
 class CandidateFamily {
@@ -69,7 +84,7 @@ class FeatureFamily {
   [[nodiscard]] virtual bool needs_sigma(const FamilyOptionValues& values) const = 0;
   [[nodiscard]] virtual double candidates(const FamilyOptionValues& values, Index n_inputs) const = 0;
   [[nodiscard]] virtual std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
-                                                              Index n_inputs, double auto_sigma,
+                                                              const CandidateContext& context,
                                                               double nu) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const = 0;
@@ -79,8 +94,8 @@ class FeatureFamily {
                                              std::span<const std::string> input_names) const = 0;
   // Throws Error(kBadData) if an atom (read from a file) is not one of this family.
   virtual void validate(const Atom& atom, Index n_inputs) const = 0;
-  // The names of Atom::parameters in files.
-  [[nodiscard]] virtual std::span<const std::string_view> parameter_names() const = 0;
+  // The layout of Atom::parameters.
+  [[nodiscard]] virtual std::span<const ParameterField> parameter_fields() const = 0;
 };
 
 // All families, in a fixed order.

@@ -346,11 +346,12 @@ class GaussianFamily final : public FeatureFamily {
     for (int k = 0; k <= options.order; ++k) total += tuple_count(n_inputs, k, options.squares);
     return total;
   }
-  [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values, Index n_inputs,
-                                                      double auto_sigma, double nu) const override {
+  [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
+                                                      const CandidateContext& context,
+                                                      double nu) const override {
     const GaussianOptions options = parse(values);
-    return std::make_unique<GaussianCandidates>(n_inputs, options.order, options.squares,
-                                                options.sigma.resolve(auto_sigma), nu);
+    return std::make_unique<GaussianCandidates>(context.n_inputs, options.order, options.squares,
+                                                options.sigma.resolve(context.auto_sigma), nu);
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<GaussianValues>(atoms);
@@ -379,9 +380,9 @@ class GaussianFamily final : public FeatureFamily {
           fmt::format("sigma of a gaussian term is {}, expected a positive number", atom.parameters[0]));
     }
   }
-  [[nodiscard]] std::span<const std::string_view> parameter_names() const override {
-    static constexpr std::array<std::string_view, 1> kNames = {"sigma"};
-    return kNames;
+  [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
+    static constexpr std::array<ParameterField, 1> kFields = {{{"sigma"}}};
+    return kFields;
   }
 };
 

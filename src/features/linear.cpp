@@ -84,9 +84,10 @@ class LinearFamily final : public FeatureFamily {
   [[nodiscard]] double candidates(const FamilyOptionValues& /*values*/, Index n_inputs) const override {
     return static_cast<double>(n_inputs);
   }
-  [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& /*values*/, Index n_inputs,
-                                                      double /*auto_sigma*/, double nu) const override {
-    return std::make_unique<LinearCandidates>(n_inputs, nu);
+  [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& /*values*/,
+                                                      const CandidateContext& context,
+                                                      double nu) const override {
+    return std::make_unique<LinearCandidates>(context.n_inputs, nu);
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<LinearValues>(atoms);
@@ -104,7 +105,7 @@ class LinearFamily final : public FeatureFamily {
       throw Error(ErrorKind::kBadData, "a linear term has exactly one input with exponent 1");
     }
   }
-  [[nodiscard]] std::span<const std::string_view> parameter_names() const override { return {}; }
+  [[nodiscard]] std::span<const ParameterField> parameter_fields() const override { return {}; }
 };
 
 }  // namespace

@@ -95,16 +95,8 @@ NeighbourWidth neighbour_width(const BlockedRows& rows, std::uint64_t seed, Work
   const Index k = std::min(kNeighbour, rows.rows() - 1);
   if (k < 1)
     throw Error(ErrorKind::kBadData, "sigma=auto needs at least 2 training rows; give sigma as a number");
-  // A random order of the rows; the queries are taken from its front.
-  const CounterRandom random(seed, RandomStream::kSigmaQueries);
-  std::vector<Index> order(static_cast<std::size_t>(rows.rows()));
-  std::iota(order.begin(), order.end(), Index{0});
   const Index most = std::min(kMostQueries, rows.rows());
-  for (Index i = 0; i < most; ++i) {
-    const double u = random.uniform(static_cast<std::uint64_t>(i));
-    const Index j = i + static_cast<Index>(u * static_cast<double>(rows.rows() - i));
-    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
-  }
+  const std::vector<Index> order = random_rows(rows.rows(), most, seed, RandomStream::kSigmaQueries);
 
   NeighbourWidth width;
   std::vector<double> distances;

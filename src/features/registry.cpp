@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "features/family.hpp"
+#include "features/fourier.hpp"
 #include "features/gaussian.hpp"
+#include "features/landmark.hpp"
 #include "features/linear.hpp"
 #include "mfga/error.hpp"
 
@@ -30,7 +32,8 @@ std::optional<double> parse_number(std::string_view text) {
 }  // namespace
 
 std::span<const FeatureFamily* const> feature_families() {
-  static const std::array<const FeatureFamily*, 2> families = {&linear_family(), &gaussian_family()};
+  static const std::array<const FeatureFamily*, 4> families = {&linear_family(), &gaussian_family(),
+                                                               &fourier_family(), &landmark_family()};
   return families;
 }
 

@@ -168,7 +168,7 @@ FitResult fit(const TrainingData& data, const FitOptions& options, const Progres
 
   // Algorithm 1.
   const auto fit_start = Clock::now();
-  const Candidates candidates(dictionary, rows.inputs(), report.auto_sigma);
+  const Candidates candidates(dictionary, {rows.inputs(), report.auto_sigma, options.seed, &rows});
   report.candidates = candidates.size();
   report.sigmas = candidates.sigmas();
   const Problem problem{rows, target.values, candidates, *target.loss, settings.intercept, workers};

@@ -79,7 +79,7 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
   for (Index j = 0; j < options.inputs; ++j) truth_.inputs.push_back({fmt::format("x{}", j + 1), j, 0, 1});
 
   // Coefficients of random sign that give each term a standard deviation between 0.5 and 1.5.
-  const Candidates candidates(dictionary, options.inputs, 1);
+  const Candidates candidates(dictionary, {options.inputs, 1});
   const CounterRandom random(options.seed, RandomStream::kGeneratorModel);
   ThreadPool pool(0);
   const Matrix sample = make_inputs(options, 0, kCalibrationRows, pool);

@@ -86,9 +86,13 @@ Json term_to_json(const Term& term, const std::vector<std::string>& names) {
   for (const Index input : atom.inputs) json["inputs"].push_back(names[static_cast<std::size_t>(input)]);
   json["exponents"] = atom.exponents;
   json["nu"] = atom.nu;
-  const auto parameter_names = find_feature_family(atom.family)->parameter_names();
-  for (std::size_t i = 0; i < parameter_names.size(); ++i)
-    json[std::string(parameter_names[i])] = atom.parameters[i];
+  auto next = atom.parameters.begin();
+  for (const ParameterField& field : find_feature_family(atom.family)->parameter_fields()) {
+    const bool single = field.size == ParameterField::Size::kOne;
+    const auto end = next + (single ? 1 : static_cast<std::ptrdiff_t>(names.size()));
+    json[std::string(field.name)] = single ? Json(*next) : Json(std::vector<double>(next, end));
+    next = end;
+  }
   return json;
 }
 
@@ -117,8 +121,18 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
   if (atom.exponents.size() != atom.inputs.size()) {
     node.member("exponents").fail(fmt::format("expected {} exponents, one per input", atom.inputs.size()));
   }
-  for (const std::string_view name : family->parameter_names())
-    atom.parameters.push_back(node.member(name).number());
+  for (const ParameterField& field : family->parameter_fields()) {
+    const Node value = node.member(field.name);
+    if (field.size == ParameterField::Size::kOne) {
+      atom.parameters.push_back(value.number());
+      continue;
+    }
+    const std::vector<Node> numbers = value.elements();
+    if (numbers.size() != input_positions.size()) {
+      value.fail(fmt::format("expected {} numbers, one per input of the model", input_positions.size()));
+    }
+    for (const Node& number : numbers) atom.parameters.push_back(number.number());
+  }
   try {
     family->validate(atom, static_cast<Index>(input_positions.size()));
   } catch (const Error& error) {

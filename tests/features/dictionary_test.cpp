@@ -43,9 +43,9 @@ TEST(Dictionary, CountsTheCandidatesOfThePaper) {
 }
 
 TEST(Dictionary, WeightsSumToOneAndScaleTheFeatures) {
-  const Candidates uniform(Dictionary("linear + gaussian(order=0, sigma=1)"), 2, 1);
+  const Candidates uniform(Dictionary("linear + gaussian(order=0, sigma=1)"), {2, 1});
   EXPECT_DOUBLE_EQ(uniform.atom(0).nu, 0.5);
-  const Candidates weighted(Dictionary("linear(nu=3) + gaussian(order=0, sigma=1)"), 2, 1);
+  const Candidates weighted(Dictionary("linear(nu=3) + gaussian(order=0, sigma=1)"), {2, 1});
   EXPECT_DOUBLE_EQ(weighted.atom(0).nu, 0.75);
   EXPECT_DOUBLE_EQ(weighted.atom(2).nu, 0.25);
   EXPECT_DOUBLE_EQ(describe(weighted.atom(0), std::vector<std::string>{"a", "b"}).factor, std::sqrt(0.75));
@@ -53,12 +53,13 @@ TEST(Dictionary, WeightsSumToOneAndScaleTheFeatures) {
 
 TEST(Dictionary, WidthsMayBeMultiplesOfTheAutomaticOne) {
   const Candidates candidates(
-      Dictionary("gaussian(order=0) + gaussian(order=0, sigma=auto*2) + gaussian(order=0, sigma=0.8)"), 1, 3);
+      Dictionary("gaussian(order=0) + gaussian(order=0, sigma=auto*2) + gaussian(order=0, sigma=0.8)"),
+      {1, 3});
   EXPECT_EQ(candidates.sigmas(), (std::vector<double>{3, 6, 0.8}));
 }
 
 TEST(Dictionary, SaysWhatIsWrongAndWhatExists) {
-  EXPECT_TRUE(contains(error_of("sinc"), "there are: linear, gaussian"));
+  EXPECT_TRUE(contains(error_of("sinc"), "there are: linear, gaussian, fourier, landmark"));
   EXPECT_TRUE(contains(error_of("gaussian(width=2)"), "it has: order, squares, sigma, nu"));
   EXPECT_TRUE(contains(error_of("gaussian(order=-1)"), "0 to 12"));
   EXPECT_TRUE(contains(error_of("gaussian(order=2.5)"), "whole number"));

@@ -20,6 +20,9 @@ const std::vector<std::string> kExpressions = {
     "gaussian(order=3, sigma=1.3)",
     "gaussian(order=4, sigma=2, squares=no)",
     "gaussian(order=5, sigma=2)",
+    "fourier(count=70, sigma=1.5)",
+    "landmark(count=70, sigma=1.5)",
+    "linear + landmark(count=5, sigma=0.7) + fourier(count=3, sigma=2) + landmark(count=4, sigma=2)",
     "linear + gaussian(order=2, sigma=2) + gaussian(order=1, sigma=0.7, nu=3)",
 };
 
@@ -32,11 +35,23 @@ TEST(Families, EachHasAnExpressionInTheseTests) {
   }
 }
 
+// Training rows for the families that take atoms from them.
+struct Bound {
+  Matrix x;
+  BlockedRows rows;
+  Candidates candidates;
+  Bound(const std::string& expression, Index n_rows, Index d)
+      : x(reference::random_matrix(n_rows, d, 9)),
+        rows(x.view(), reference::plain_inputs(d)),
+        candidates(Dictionary(expression), {d, 1, 5, &rows}) {}
+};
+
 TEST(Families, CandidatesAreCountedWithoutMakingThem) {
   for (const std::string& expression : kExpressions) {
     for (const Index d : {1, 2, 3, 7}) {
       const Dictionary dictionary(expression);
-      const Candidates candidates(dictionary, d, 1);
+      const Bound bound(expression, 100, d);
+      const Candidates& candidates = bound.candidates;
       EXPECT_EQ(dictionary.candidates(d), static_cast<double>(candidates.size())) << expression;
       std::set<std::string> formulas;
       std::vector<std::string> names;
@@ -61,7 +76,8 @@ TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
         if (d == 14 && n_rows == 600) continue;
         const Matrix x = reference::random_matrix(n_rows, d, 1);
         const Matrix weights = reference::random_matrix(2, n_rows, 2);
-        const Candidates candidates(Dictionary(expression), d, 1);
+        const Bound bound(expression, 100, d);
+        const Candidates& candidates = bound.candidates;
         const Eigen::MatrixXd features = reference::materialise(candidates, x);
         const BlockedRows rows(x.view(), reference::plain_inputs(d));
         std::vector<Atom> atoms;
@@ -102,7 +118,8 @@ TEST(Families, CombinationsEqualSumsOfValues) {
   for (const std::string& expression : kExpressions) {
     const Index d = 5;
     const Matrix x = reference::random_matrix(530, d, 3);
-    const Candidates candidates(Dictionary(expression), d, 1);
+    const Bound bound(expression, 100, d);
+    const Candidates& candidates = bound.candidates;
     std::vector<Atom> atoms;
     for (Index j = candidates.size(); j-- > 0;) atoms.push_back(candidates.atom(j));  // any order
     const std::vector<double> coefficients = reference::random_vector(candidates.size(), 4);
@@ -131,7 +148,8 @@ TEST(GaussianFamily, InnerProductsConvergeToTheKernel) {
   const Matrix x = reference::random_matrix(8, d, 5);
   double last_error = 1;
   for (const int order : {0, 2, 4, 8, 12}) {
-    const Candidates candidates(Dictionary("gaussian(sigma=2.5, order=" + std::to_string(order) + ")"), d, 1);
+    const Candidates candidates(Dictionary("gaussian(sigma=2.5, order=" + std::to_string(order) + ")"),
+                                {d, 1});
     const Eigen::MatrixXd features = reference::materialise(candidates, x);
     double error = 0;
     for (Index i = 0; i < x.rows; ++i) {
@@ -148,9 +166,41 @@ TEST(GaussianFamily, InnerProductsConvergeToTheKernel) {
   EXPECT_LT(last_error, 1e-6);
 }
 
+TEST(FourierFamily, InnerProductsConvergeToTheKernel) {
+  const Matrix x = reference::random_matrix(6, 3, 5);
+  const Candidates candidates(Dictionary("fourier(count=40000, sigma=1.5)"), {3, 1, 11});
+  const Eigen::MatrixXd features = reference::materialise(candidates, x);
+  for (Index i = 0; i < x.rows; ++i) {
+    for (Index j = 0; j < x.rows; ++j) {
+      double square = 0;
+      for (Index k = 0; k < 3; ++k) square += (x(i, k) - x(j, k)) * (x(i, k) - x(j, k));
+      EXPECT_NEAR(features.row(i).dot(features.row(j)), std::exp(-square / (2 * 1.5 * 1.5)), 0.025);
+    }
+  }
+}
+
+TEST(FourierFamily, AShorterListIsTheFrontOfALongerOne) {
+  const Candidates few(Dictionary("fourier(count=10, sigma=2)"), {4, 1, 3});
+  const Candidates many(Dictionary("fourier(count=100, sigma=2)"), {4, 1, 3});
+  const Candidates other(Dictionary("fourier(count=10, sigma=2)"), {4, 1, 4});
+  EXPECT_EQ(few.atom(9).parameters, many.atom(9).parameters);
+  EXPECT_NE(few.atom(9).parameters, other.atom(9).parameters);
+}
+
+TEST(LandmarkFamily, AtomsAreKernelColumnsAtDifferentTrainingRows) {
+  const Bound bound("landmark(count=1000, sigma=1.5)", 60, 3);
+  EXPECT_EQ(bound.candidates.size(), 60);  // there are no more rows
+  const Eigen::MatrixXd features = reference::materialise(bound.candidates, bound.x);
+  // Each row is the centre of exactly one atom: the value there is 1, the largest.
+  for (Index i = 0; i < 60; ++i) {
+    EXPECT_NEAR(features.row(i).maxCoeff(), 1, 1e-12);
+    EXPECT_NEAR(features.col(i).maxCoeff(), 1, 1e-12);
+  }
+}
+
 TEST(GaussianFamily, FormulasAreReadable) {
   const std::vector<std::string> names = {"age", "income"};
-  const Candidates candidates(Dictionary("gaussian(order=3, sigma=2.5)"), 2, 1);
+  const Candidates candidates(Dictionary("gaussian(order=3, sigma=2.5)"), {2, 1});
   std::vector<std::string> formulas;
   for (Index j = 0; j < candidates.size(); ++j) formulas.push_back(describe(candidates.atom(j), names).text);
   const std::vector<std::string> expected = {"G(2.5)",

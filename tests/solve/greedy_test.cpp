@@ -23,7 +23,7 @@ struct Setting {
   Setting(Index n_rows, const std::string& features, unsigned seed)
       : x(reference::random_matrix(n_rows, kInputs, seed)),
         y(static_cast<std::size_t>(n_rows)),
-        candidates(Dictionary(features), kInputs, 1),
+        candidates(Dictionary(features), {kInputs, 1}),
         rows(x.view(), reference::plain_inputs(kInputs)) {}
 };
 

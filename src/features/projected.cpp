@@ -1,0 +1,54 @@
+#include "features/projected.hpp"
+
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace mfga {
+
+void evaluate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
+                         Index first, Index count, double* out, Index out_stride) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count),
+              static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0,
+              directions.vectors.row(first), static_cast<int>(block.inputs), block.values,
+              static_cast<int>(block.stride), 0.0, out, static_cast<int>(out_stride));
+  values.finish(block, first, count, out, out_stride);
+}
+
+void correlate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
+                          const double* weights, Index weight_stride, Index columns, double* out,
+                          Index out_stride, Arena& arena) {
+  constexpr Index kTile = 64;  // their values stay in the second-level cache
+  const Arena::Scope scope(arena);
+  double* tile = arena.take(kTile * block.stride);
+  for (Index first = 0; first < directions.size(); first += kTile) {
+    const Index count = std::min(kTile, directions.size() - first);
+    evaluate_directions(directions, values, block, first, count, tile, block.stride);
+    for (Index c = 0; c < columns; ++c) {
+      cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0,
+                  tile, static_cast<int>(block.stride), weights + c * weight_stride, 1, 1.0,
+                  out + c * out_stride + first, 1);
+    }
+  }
+}
+
+std::string largest_entries_text(std::span<const double> vector, std::span<const std::string> names) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::size_t> order(vector.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return std::abs(vector[a]) > std::abs(vector[b]); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
+    const double entry = vector[order[i]];
+    text += fmt::format("{}{:.3g} {}", i == 0 ? (entry < 0 ? "-" : "") : (entry < 0 ? " - " : " + "),
+                        std::abs(entry), names[order[i]]);
+  }
+  if (order.size() > kShown) text += fmt::format(" + {} more", order.size() - kShown);
+  return text;
+}
+
+}  // namespace mfga
