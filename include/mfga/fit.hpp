@@ -1,4 +1,5 @@
-// Learning: MFGA, Multi Feature Greedy Approximation (Shahrampour and Tarokh, NeurIPS 2018).
+// Learning: MFGA, Multi Feature Greedy Approximation (Shahrampour and Tarokh, NeurIPS 2018), and the methods
+// that its paper compares it with.
 //
 //   mfga::FitResult result = mfga::fit({x, y, names}, {.terms = 20});
 //   std::vector<double> predictions = result.model.predict(x_new);
@@ -19,6 +20,7 @@ namespace mfga {
 // Defaults, bounds and help of each option stand in the option table (docs/options.md).
 struct FitOptions {
   std::string task = "auto";          // auto | regression | classification
+  std::string method = "mfga";        // mfga | rks | lkrf | eerf | gk | glk
   std::string preset = "none";        // none | paper
   std::string features = {};          // the dictionary; empty: the preset's
   Index terms = 40;                   // M
@@ -27,6 +29,8 @@ struct FitOptions {
   double norm_bound = 0;              // > 0: |theta|_2 <= norm_bound instead of a ridge
   std::string intercept = "auto";     // auto | yes | no
   std::string scale_target = "auto";  // auto | none | range: to [-1, 1] by the training rows' range
+  Index candidates = 0;               // lkrf, eerf: random features to choose from; 0: ten per term
+  double subsample = 1;               // gk, glk: part of the training rows that is used
   double tolerance = 0;               // stop when the mean loss is at most this
   std::string engine = "auto";        // auto | lazy | gram
   std::uint64_t seed = 0;
@@ -70,7 +74,8 @@ struct FitReport {
   std::vector<PathStep> path;
   std::vector<std::string> warnings;
   double prepare_seconds = 0;  // standardisation and kernel width
-  double fit_seconds = 0;
+  double score_seconds = 0;    // lkrf, eerf: drawing and scoring the random features
+  double fit_seconds = 0;      // all that follows
 };
 
 struct FitResult {

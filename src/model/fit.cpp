@@ -1,4 +1,4 @@
-// The pipeline from a table to a model: task -> standardisation -> dictionary -> engine -> greedy -> model.
+// The pipeline from a table to a model: task -> standardisation -> kernel width -> method -> model.
 #include "mfga/fit.hpp"
 
 #include <fmt/format.h>
@@ -10,13 +10,18 @@
 #include <numeric>
 #include <set>
 
+#include "baselines/kernel_machine.hpp"
+#include "baselines/random_features.hpp"
 #include "core/blas.hpp"
+#include "core/random.hpp"
 #include "data/standardise.hpp"
 #include "features/candidates.hpp"
 #include "features/neighbour_width.hpp"
 #include "mfga/error.hpp"
 #include "model/target.hpp"
+#include "solve/atom_products.hpp"
 #include "solve/greedy.hpp"
+#include "solve/independent_atoms.hpp"
 
 namespace mfga {
 namespace {
@@ -81,142 +86,277 @@ double memory_limit_bytes(const FitOptions& options) {
   return 0.8 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-void refuse_if_too_large(std::string_view engine, const EngineCost& cost, const ProblemSize& size,
-                         const FitOptions& options) {
-  const double limit = memory_limit_bytes(options);
-  if (cost.bytes <= limit && size.candidates < 2e9) return;
-  throw Error(
-      ErrorKind::kInvalidArgument,
-      fmt::format(
-          "the dictionary has {:.0f} candidates, and the {} engine would need {:.0f} MiB for them; the "
-          "limit is {:.0f} MiB. Use a lower order, fewer columns (--ignore){}, or raise --memory-limit",
-          size.candidates, engine, cost.bytes * 0x1p-20, limit * 0x1p-20,
-          engine == "gram" ? ", --engine lazy" : ""));
-}
-
 std::string choose_engine(const FitOptions& options, const ProblemSize& size, bool quadratic) {
   const EngineCost lazy = lazy_engine_cost(size);
   const EngineCost gram = gram_engine_cost(size);
+  const double limit = memory_limit_bytes(options);
   std::string engine = options.engine;
   if (engine == "auto") {
-    const bool gram_fits = gram.bytes <= 0.5 * memory_limit_bytes(options);
+    const bool gram_fits = gram.bytes <= 0.5 * limit;
     engine = quadratic && gram_fits && gram.operations < lazy.operations ? "gram" : "lazy";
   }
   if (engine == "gram" && !quadratic) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--engine gram works for the squared loss only; use --engine lazy for classification");
   }
-  refuse_if_too_large(engine, engine == "gram" ? gram : lazy, size, options);
+  const double bytes = engine == "gram" ? gram.bytes : lazy.bytes;
+  if (bytes > limit || size.candidates >= 2e9) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("the dictionary has {:.0f} candidates, and the {} engine would need {:.0f} MiB for them; "
+                    "the limit is {:.0f} MiB. Use a lower order, fewer columns (--ignore){}, or raise "
+                    "--memory-limit",
+                    size.candidates, engine, bytes * 0x1p-20, limit * 0x1p-20,
+                    engine == "gram" ? ", --engine lazy" : ""));
+  }
   return engine;
 }
 
-Model make_model(const TrainingData& data, const PreparedTarget& target, const Standardisation& standard) {
-  Model model;
-  model.task = target.task;
-  model.target_name = data.target_name;
-  model.target_shift = target.shift;
-  model.target_scale = target.scale;
-  model.labels = target.labels;
-  model.n_columns = data.x.cols;
-  for (const InputColumn& input : standard.inputs) {
-    model.inputs.push_back({column_name(data, input.column), input.column, input.mean, input.deviation});
+// One fit: what all methods share, and the model that they fill in.
+class Fitter {
+ public:
+  Fitter(const TrainingData& data, const FitOptions& options)
+      : data_(data),
+        options_(options),
+        workers_(options.threads),
+        start_(Clock::now()),
+        settings_(resolve_settings(options, resolve_task(options.task, data))),
+        target_(prepare_target(data, resolve_task(options.task, data), settings_.scale_target_by_range,
+                               settings_.intercept)),
+        standard_(fit_standardisation(data.x, workers_)),
+        rows_(data.x, standard_.inputs),
+        penalty_{options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound} {
+    if (standard_.inputs.empty()) {
+      throw Error(ErrorKind::kBadData,
+                  "every column is constant on the training rows; there is nothing to learn from");
+    }
+    if (rows_.converted_bytes() <= kMostConvertedBytes) rows_.keep_converted(workers_);
+    report().rows = data.x.rows;
+    for (const Index column : standard_.constant_columns) {
+      report().dropped_columns.push_back(column_name(data, column));
+    }
+    start_model();
   }
-  return model;
-}
+
+  FitResult run(const ProgressCallback& progress) {
+    if (options_.method == "mfga") {
+      learn_greedily(progress);
+    } else if (options_.method == "gk" || options_.method == "glk") {
+      learn_with_kernel();
+    } else {
+      learn_random_features();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Model& model() { return result_.model; }
+  FitReport& report() { return result_.report; }
+  [[nodiscard]] Problem problem() {
+    return {rows_, target_.values, *target_.loss, settings_.intercept, workers_};
+  }
+  [[nodiscard]] std::unique_ptr<Refit> make_refit() {
+    return target_.loss->is_quadratic() ? make_least_squares_refit(problem(), penalty_)
+                                        : make_newton_refit(problem(), penalty_);
+  }
+
+  void start_model() {
+    model().task = target_.task;
+    model().target_name = data_.target_name;
+    model().target_shift = target_.shift;
+    model().target_scale = target_.scale;
+    model().labels = target_.labels;
+    model().n_columns = data_.x.cols;
+    for (const InputColumn& input : standard_.inputs) {
+      model().inputs.push_back({column_name(data_, input.column), input.column, input.mean, input.deviation});
+    }
+  }
+
+  // The automatic kernel width; the preparation ends with it.
+  void find_width() {
+    const NeighbourWidth width = neighbour_width(rows_, options_.seed, workers_);
+    report().auto_sigma = width.sigma;
+    report().auto_sigma_error = width.standard_error;
+    report().auto_sigma_queries = width.queries;
+  }
+
+  void learn_greedily(const ProgressCallback& progress) {
+    // The dictionary's size is known, and refused if need be, before any work is done.
+    const Dictionary dictionary(settings_.features);
+    report().features = settings_.features;
+    const ProblemSize size{static_cast<double>(rows_.rows()), dictionary.candidates(rows_.inputs()),
+                           static_cast<double>(options_.terms), static_cast<double>(options_.per_step)};
+    report().engine = choose_engine(options_, size, target_.loss->is_quadratic());
+    if (dictionary.needs_sigma()) find_width();
+    report().prepare_seconds = seconds_since(start_);
+
+    // Algorithm 1.
+    const auto fit_start = Clock::now();
+    const Candidates candidates(dictionary, {rows_.inputs(), report().auto_sigma, options_.seed, &rows_});
+    report().candidates = candidates.size();
+    report().sigmas = candidates.sigmas();
+    const auto engine = report().engine == "gram" ? make_gram_engine(problem(), candidates)
+                                                  : make_lazy_engine(problem(), candidates);
+    const auto refit = make_refit();
+    const Index terms_wanted = std::min(options_.terms, candidates.size());
+    const GreedyResult greedy =
+        run_greedy(problem(), candidates, *engine, *refit,
+                   {options_.terms, options_.per_step, options_.tolerance, penalty_},
+                   [&](const GreedyStep& step, Index terms) {
+                     return !progress || progress({terms, terms_wanted, step.risk, step.seconds});
+                   });
+    report().fit_seconds = seconds_since(fit_start);
+    report().initial_risk = greedy.initial_risk;
+    add_terms(greedy.active);
+    record_path(greedy, candidates);
+    if (!greedy.converged) warn_of_separation();
+    finish(greedy.path.empty() ? penalty_.ridge : greedy.path.back().ridge,
+           greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk);
+  }
+
+  void learn_random_features() {
+    find_width();
+    report().prepare_seconds = seconds_since(start_);
+    const auto score_start = Clock::now();
+    const bool draws_only = options_.method == "rks";
+    const Index n_candidates = draws_only                ? options_.terms
+                               : options_.candidates > 0 ? options_.candidates
+                                                         : 10 * options_.terms;
+    const std::vector<Atom> atoms = choose_random_features(
+        problem(), {options_.method, options_.terms, n_candidates, report().auto_sigma, options_.seed});
+    if (!draws_only) report().score_seconds = seconds_since(score_start);
+    report().candidates = n_candidates;
+    report().features = fmt::format("fourier(count={})", n_candidates);
+    report().engine = "lazy";
+    report().sigmas = {report().auto_sigma};
+
+    const auto fit_start = Clock::now();
+    const auto refit = make_refit();
+    IndependentAtoms independent(problem(), *refit);
+    const std::vector<bool> accepted = independent.add(
+        atom_products(rows_, target_.values, atoms, static_cast<Index>(atoms.size()), workers_));
+    ActiveSet active;
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      const auto text = [&] { return describe(atoms[i], model().input_names()).text; };
+      if (accepted[i]) {
+        active.candidates.push_back(static_cast<Index>(i));
+        active.atoms.push_back(atoms[i]);
+      } else {
+        report().dependent_atoms.push_back(text());
+      }
+    }
+    const RefitReport refit_report = refit->solve(active);
+    const double risk = loss_sum(problem(), active.score()) / static_cast<double>(rows_.rows());
+    report().fit_seconds = seconds_since(fit_start);
+    add_terms(active);
+    record_one_step(risk, refit_report.ridge, refit_report.newton_steps);
+    if (!refit_report.converged) warn_of_separation();
+    finish(refit_report.ridge, risk);
+  }
+
+  void learn_with_kernel() {
+    if (options_.norm_bound > 0) {
+      throw Error(ErrorKind::kInvalidArgument, "--norm-bound is not possible with gk and glk; use --ridge");
+    }
+    if (!(options_.ridge > 0)) {
+      throw Error(ErrorKind::kInvalidArgument, "--ridge must be positive for gk and glk");
+    }
+    const auto n_rows = static_cast<Index>(options_.subsample * static_cast<double>(rows_.rows()));
+    if (n_rows < kFewestRows) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("--subsample {} leaves {} rows; at least {} are needed", options_.subsample,
+                              n_rows, kFewestRows));
+    }
+    const double bytes =
+        KernelMachine::bytes(static_cast<double>(n_rows), static_cast<double>(rows_.inputs()));
+    if (bytes > memory_limit_bytes(options_)) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          fmt::format(
+              "the kernel matrix of {} rows needs {:.0f} MiB; the limit is {:.0f} MiB. Use fewer rows with "
+              "--subsample, or raise --memory-limit",
+              n_rows, bytes * 0x1p-20, memory_limit_bytes(options_) * 0x1p-20));
+    }
+    find_width();
+    report().prepare_seconds = seconds_since(start_);
+    report().features = options_.method == "gk" ? "gaussian kernel" : "linear kernel + gaussian kernel";
+    report().engine = "exact";
+    report().candidates = n_rows;
+    report().sigmas = {report().auto_sigma};
+
+    const auto fit_start = Clock::now();
+    const std::vector<Index> chosen =
+        random_rows(rows_.rows(), n_rows, options_.seed, RandomStream::kSubsample);
+    std::vector<double> targets;
+    for (const Index row : chosen) targets.push_back(target_.values[static_cast<std::size_t>(row)]);
+    KernelMachine machine(rows_, chosen, report().auto_sigma, workers_);
+    if (options_.method == "glk") machine.add_linear_kernel();
+    const KernelSolution solution =
+        machine.solve(targets, *target_.loss, options_.ridge, settings_.intercept);
+    report().fit_seconds = seconds_since(fit_start);
+    model().terms = machine.terms(solution);
+    model().intercept = solution.intercept + target_.offset;
+    const double risk = solution.loss_sum / static_cast<double>(n_rows);
+    record_one_step(risk, options_.ridge, solution.newton_steps);
+    if (!solution.converged) warn_of_separation();
+    finish(options_.ridge, risk);
+  }
+
+  void add_terms(const ActiveSet& active) {
+    for (std::size_t i = 0; i < active.atoms.size(); ++i)
+      model().terms.push_back({active.atoms[i], active.theta[i]});
+    model().intercept = active.intercept + target_.offset;
+  }
+
+  void record_path(const GreedyResult& greedy, const Candidates& candidates) {
+    const std::vector<std::string> names = model().input_names();
+    const auto text = [&](Index candidate) { return describe(candidates.atom(candidate), names).text; };
+    Index terms = 0;
+    for (const GreedyStep& step : greedy.path) {
+      terms += static_cast<Index>(step.added.size());
+      PathStep& out = report().path.emplace_back(
+          PathStep{{}, terms, step.risk, step.largest_gradient, step.ridge, step.seconds, step.newton_steps});
+      for (const Index candidate : step.added) out.added.push_back(text(candidate));
+    }
+    for (const Index candidate : greedy.dependent) report().dependent_atoms.push_back(text(candidate));
+  }
+
+  // Methods that choose all their terms at once have a path of one step.
+  void record_one_step(double risk, double ridge, int newton_steps) {
+    PathStep step{{},          static_cast<Index>(model().terms.size()), risk, 0, ridge, report().fit_seconds,
+                  newton_steps};
+    report().path.push_back(std::move(step));
+  }
+
+  void warn_of_separation() {
+    report().warnings.emplace_back(
+        "the coefficients did not converge: the classes can be separated almost perfectly; use a larger "
+        "--ridge");
+  }
+
+  void finish(double ridge, double risk) {
+    model().training = {data_.x.rows, report().features, ridge, options_.norm_bound, risk};
+  }
+
+  const TrainingData& data_;
+  const FitOptions& options_;
+  SingleThreadedBlas blas_;
+  Workers workers_;
+  Clock::time_point start_;
+  Settings settings_;
+  PreparedTarget target_;
+  Standardisation standard_;
+  BlockedRows rows_;
+  Penalty penalty_;
+  FitResult result_;
+};
 
 }  // namespace
 
 FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress) {
   options.validate();
   check_shapes(data);
-  const SingleThreadedBlas blas;
-  Workers workers(options.threads);
-  const auto prepare_start = Clock::now();
-
-  // The target decides the task, the task the loss and the settings.
-  const Task task = resolve_task(options.task, data);
-  const Settings settings = resolve_settings(options, task);
-  PreparedTarget target = prepare_target(data, task, settings.scale_target_by_range, settings.intercept);
-
-  // Standardised inputs.
-  const Standardisation standard = fit_standardisation(data.x, workers);
-  FitResult result{make_model(data, target, standard), {}};
-  FitReport& report = result.report;
-  report.rows = data.x.rows;
-  for (const Index column : standard.constant_columns)
-    report.dropped_columns.push_back(column_name(data, column));
-  if (standard.inputs.empty()) {
-    throw Error(ErrorKind::kBadData,
-                "every column is constant on the training rows; there is nothing to learn from");
-  }
-  BlockedRows rows(data.x, standard.inputs);
-  if (rows.converted_bytes() <= kMostConvertedBytes) rows.keep_converted(workers);
-
-  // The dictionary's size is known, and refused if need be, before any work is done.
-  const Dictionary dictionary(settings.features);
-  report.features = settings.features;
-  const ProblemSize size{static_cast<double>(rows.rows()), dictionary.candidates(rows.inputs()),
-                         static_cast<double>(options.terms), static_cast<double>(options.per_step)};
-  report.engine = choose_engine(options, size, target.loss->is_quadratic());
-  if (dictionary.needs_sigma()) {
-    const NeighbourWidth width = neighbour_width(rows, options.seed, workers);
-    report.auto_sigma = width.sigma;
-    report.auto_sigma_error = width.standard_error;
-    report.auto_sigma_queries = width.queries;
-  }
-  report.prepare_seconds = seconds_since(prepare_start);
-
-  // Algorithm 1.
-  const auto fit_start = Clock::now();
-  const Candidates candidates(dictionary, {rows.inputs(), report.auto_sigma, options.seed, &rows});
-  report.candidates = candidates.size();
-  report.sigmas = candidates.sigmas();
-  const Problem problem{rows, target.values, candidates, *target.loss, settings.intercept, workers};
-  const Penalty penalty{options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound};
-  const auto engine = report.engine == "gram" ? make_gram_engine(problem) : make_lazy_engine(problem);
-  const auto refit = target.loss->is_quadratic() ? make_least_squares_refit(problem, penalty)
-                                                 : make_newton_refit(problem, penalty);
-  const GreedyOptions greedy_options{options.terms, options.per_step, options.tolerance, penalty};
-  const Index terms_wanted = std::min(options.terms, candidates.size());
-  const GreedyResult greedy =
-      run_greedy(problem, *engine, *refit, greedy_options, [&](const GreedyStep& step, Index terms) {
-        return !progress || progress({terms, terms_wanted, step.risk, step.seconds});
-      });
-  report.fit_seconds = seconds_since(fit_start);
-
-  // The model, and the record of how it came about.
-  Model& model = result.model;
-  const std::vector<std::string> names = model.input_names();
-  for (std::size_t i = 0; i < greedy.active.atoms.size(); ++i) {
-    model.terms.push_back({greedy.active.atoms[i], greedy.active.theta[i]});
-  }
-  model.intercept = greedy.active.intercept + target.offset;
-  report.initial_risk = greedy.initial_risk;
-  Index terms = 0;
-  for (const GreedyStep& step : greedy.path) {
-    PathStep& out = report.path.emplace_back();
-    for (const Index candidate : step.added)
-      out.added.push_back(describe(candidates.atom(candidate), names).text);
-    terms += static_cast<Index>(step.added.size());
-    out.terms = terms;
-    out.risk = step.risk;
-    out.largest_gradient = step.largest_gradient;
-    out.ridge = step.ridge;
-    out.seconds = step.seconds;
-    out.newton_steps = step.newton_steps;
-  }
-  for (const Index candidate : greedy.dependent) {
-    report.dependent_atoms.push_back(describe(candidates.atom(candidate), names).text);
-  }
-  if (!greedy.converged) {
-    report.warnings.emplace_back(
-        "the coefficients did not converge: the classes can be separated almost perfectly; use a larger "
-        "--ridge");
-  }
-  const double final_ridge = greedy.path.empty() ? penalty.ridge : greedy.path.back().ridge;
-  const double final_risk = greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk;
-  model.training = {data.x.rows, settings.features, final_ridge, options.norm_bound, final_risk};
-  return result;
+  return Fitter(data, options).run(progress);
 }
 
 }  // namespace mfga

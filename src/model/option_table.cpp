@@ -8,9 +8,13 @@ namespace {
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 
-constexpr std::array<OptionRow<FitOptions>, 14> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 17> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
+    {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
+     "mfga, or what it is compared with: random features as drawn (rks), weighted by kernel alignment (lkrf) "
+     "or by their "
+     "score (eerf); the exact Gaussian (gk) or Gaussian + linear (glk) kernel"},
     {"preset", &FitOptions::preset, "none|paper", 0, 0,
      "paper: the paper's dictionary, target scaled to [-1, 1], intercept for classification only"},
     {"features", &FitOptions::features, "EXPRESSION", 0, 0,
@@ -27,6 +31,10 @@ constexpr std::array<OptionRow<FitOptions>, 14> kFitTable = {{
     {"scale-target", &FitOptions::scale_target, "auto|none|range", 0, 0,
      "range: a regression target is mapped to [-1, 1] by its range on the training rows; auto: none, or what "
      "the preset says"},
+    {"candidates", &FitOptions::candidates, "M0", 0, kMany,
+     "random features that lkrf and eerf choose from; 0: ten per term"},
+    {"subsample", &FitOptions::subsample, "F", 0, 1,
+     "part of the training rows that gk and glk use, drawn at random"},
     {"tolerance", &FitOptions::tolerance, "R", 0, kHuge,
      "stop early when the mean training loss is at most R"},
     {"engine", &FitOptions::engine, "auto|lazy|gram", 0, 0,
@@ -71,6 +79,15 @@ std::span<const OptionRow<GenerateOptions>> generate_option_table() { return kGe
 void FitOptions::validate() const {
   validate_options(*this, fit_option_table());
   if (!features.empty()) static_cast<void>(Dictionary(features));
+  if (method != "mfga" && !features.empty()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("--features is for the method mfga; {} has its own features", method));
+  }
+  if (candidates > 0 && candidates < terms) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("--candidates is {}; expected at least the number of terms, {}", candidates, terms));
+  }
   if (engine == "gram" && task == "classification") {
     throw Error(ErrorKind::kInvalidArgument,
                 "--engine gram works for the squared loss only; use --engine lazy for classification");

@@ -27,8 +27,8 @@ class Engine {
   [[nodiscard]] virtual Matrix products(const ActiveSet& active, std::span<const Index> added) = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem);
-[[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem);
+[[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates);
+[[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates);
 
 // What each engine will need, known before any work.
 struct EngineCost {

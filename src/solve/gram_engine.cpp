@@ -14,8 +14,8 @@ constexpr Index kTile = 256;       // G is accumulated in tiles of this many row
 
 class GramEngine final : public Engine {
  public:
-  explicit GramEngine(const Problem& problem)
-      : size_(problem.candidates.size()),
+  GramEngine(const Problem& problem, const Candidates& candidates)
+      : size_(candidates.size()),
         rows_(static_cast<double>(problem.rows.rows())),
         gram_(size_, size_),
         sums_(static_cast<std::size_t>(size_)),
@@ -24,7 +24,7 @@ class GramEngine final : public Engine {
       target_sum_ += y;
       target_square_ += y * y;
     }
-    accumulate(problem);
+    accumulate(problem, candidates);
     for (Index i = 0; i < size_; ++i) {
       for (Index j = 0; j < i; ++j) gram_(i, j) = gram_(j, i);
     }
@@ -73,10 +73,10 @@ class GramEngine final : public Engine {
 
   // Panels of rows in order; within a panel each tile of G belongs to one task, so the order of additions
   // does not depend on the number of threads.
-  void accumulate(const Problem& problem) {
+  void accumulate(const Problem& problem, const Candidates& candidates) {
     std::vector<Atom> atoms;
     atoms.reserve(static_cast<std::size_t>(size_));
-    for (Index j = 0; j < size_; ++j) atoms.push_back(problem.candidates.atom(j));
+    for (Index j = 0; j < size_; ++j) atoms.push_back(candidates.atom(j));
     const AtomValues values(atoms);
     const Index panel_rows = kPanelBlocks * kBlockRows;
     std::vector<double> panel(static_cast<std::size_t>(size_ * panel_rows));
@@ -130,8 +130,8 @@ class GramEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_gram_engine(const Problem& problem) {
-  return std::make_unique<GramEngine>(problem);
+std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates) {
+  return std::make_unique<GramEngine>(problem, candidates);
 }
 
 EngineCost gram_engine_cost(const ProblemSize& size) {

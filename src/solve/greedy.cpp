@@ -6,85 +6,43 @@
 #include <numeric>
 
 #include "mfga/error.hpp"
-#include "solve/growing_cholesky.hpp"
+#include "solve/independent_atoms.hpp"
 #include "solve/select.hpp"
 
 namespace mfga {
 namespace {
 
-// An atom whose values are explained by the others up to this fraction of their square norm is dependent.
-constexpr double kDependenceTolerance = 1e-9;
 // A risk below this fraction of the initial one is rounding error: what is left has nothing to learn from.
 constexpr double kRoundingFloor = 1e-13;
 
-// Grows the active set by independent atoms only, using one factor of the Gram matrix without a ridge.
-class ActiveSetBuilder {
- public:
-  ActiveSetBuilder(const Problem& problem, Engine& engine, Refit& refit)
-      : problem_(problem),
-        engine_(engine),
-        refit_(refit),
-        has_intercept_(problem.intercept == Intercept::kUnpenalised),
-        excluded_(static_cast<std::size_t>(problem.candidates.size())) {
-    const double rows = static_cast<double>(problem.rows.rows());
-    if (has_intercept_ && !independent_.append({&rows, 1}, 0)) {
-      throw Error(ErrorKind::kBadData, "there are no rows to learn from");
-    }
-  }
-
-  // Adds up to `count` atoms, best gradient first; returns those added.
-  std::vector<Index> add(std::span<const double> gradient, Index count, GreedyResult& result) {
-    std::vector<Index> added;
-    while (static_cast<Index>(added.size()) < count) {
-      const std::vector<Index> batch =
-          largest_gradients(gradient, excluded_, count - static_cast<Index>(added.size()));
-      if (batch.empty() || at(gradient, batch.front()) == 0) break;
-      const Matrix products = engine_.products(result.active, batch);
-      const Index active_before = result.active.size();
-      std::vector<Index> accepted;  // positions in the batch
-      for (Index i = 0; i < products.rows; ++i) {
-        const Index candidate = batch[static_cast<std::size_t>(i)];
-        excluded_[static_cast<std::size_t>(candidate)] = true;
-        // The atom's products with 1, y, the active atoms, those accepted from this batch, and itself.
-        std::vector<double> row(products.row(i), products.row(i) + 2 + active_before);
-        for (const Index j : accepted) row.push_back(products(i, 2 + active_before + j));
-        row.push_back(products(i, 2 + active_before + i));
-        if (!is_independent(row)) {
-          result.dependent.push_back(candidate);
-          continue;
-        }
-        accepted.push_back(i);
-        refit_.append(row);
-        result.active.candidates.push_back(candidate);
-        result.active.atoms.push_back(problem_.candidates.atom(candidate));
-        added.push_back(candidate);
+// Adds up to `count` candidates, largest gradient first; returns those added.
+std::vector<Index> add_candidates(const Candidates& candidates, Engine& engine,
+                                  std::span<const double> gradient, Index count, std::vector<bool>& excluded,
+                                  IndependentAtoms& independent, GreedyResult& result) {
+  std::vector<Index> added;
+  while (static_cast<Index>(added.size()) < count) {
+    const std::vector<Index> batch =
+        largest_gradients(gradient, excluded, count - static_cast<Index>(added.size()));
+    if (batch.empty() || gradient[static_cast<std::size_t>(batch.front())] == 0) break;
+    const std::vector<bool> accepted = independent.add(engine.products(result.active, batch));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      excluded[static_cast<std::size_t>(batch[i])] = true;
+      if (!accepted[i]) {
+        result.dependent.push_back(batch[i]);
+        continue;
       }
+      result.active.candidates.push_back(batch[i]);
+      result.active.atoms.push_back(candidates.atom(batch[i]));
+      added.push_back(batch[i]);
     }
-    return added;
   }
-
- private:
-  bool is_independent(std::span<const double> products) {
-    std::vector<double> row;
-    if (has_intercept_) row.push_back(products[0]);
-    row.insert(row.end(), products.begin() + 2, products.end());
-    return independent_.append(row, kDependenceTolerance);
-  }
-
-  static double at(std::span<const double> values, Index i) { return values[static_cast<std::size_t>(i)]; }
-
-  const Problem& problem_;
-  Engine& engine_;
-  Refit& refit_;
-  bool has_intercept_;
-  std::vector<bool> excluded_;
-  GrowingCholesky independent_;
-};
+  return added;
+}
 
 }  // namespace
 
-GreedyResult run_greedy(const Problem& problem, Engine& engine, Refit& refit, const GreedyOptions& options,
-                        const StepCallback& on_step) {
+GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine, Refit& refit,
+                        const GreedyOptions& options, const StepCallback& on_step) {
   const auto start = std::chrono::steady_clock::now();
   const double rows = static_cast<double>(problem.rows.rows());
   GreedyResult result;
@@ -92,8 +50,9 @@ GreedyResult run_greedy(const Problem& problem, Engine& engine, Refit& refit, co
     const double sum = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0);
     result.active.intercept = problem.loss.best_constant(sum / rows);
   }
-  ActiveSetBuilder builder(problem, engine, refit);
-  std::vector<double> gradient(static_cast<std::size_t>(problem.candidates.size()));
+  IndependentAtoms independent(problem, refit);
+  std::vector<bool> excluded(static_cast<std::size_t>(candidates.size()));
+  std::vector<double> gradient(static_cast<std::size_t>(candidates.size()));
 
   for (;;) {
     // Line 2: the gradient of the empirical risk at the current coefficients.
@@ -116,8 +75,9 @@ GreedyResult run_greedy(const Problem& problem, Engine& engine, Refit& refit, co
     GreedyStep step;
     for (const double g : gradient)
       step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
-    step.added =
-        builder.add(gradient, std::min(options.per_step, options.terms - result.active.size()), result);
+    step.added = add_candidates(candidates, engine, gradient,
+                                std::min(options.per_step, options.terms - result.active.size()), excluded,
+                                independent, result);
     if (step.added.empty()) break;
 
     // Line 4: all coefficients of the active set are fitted again.

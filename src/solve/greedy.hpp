@@ -36,7 +36,8 @@ struct GreedyResult {
 // Called after each step; returning false stops with Error(kInterrupted).
 using StepCallback = std::function<bool(const GreedyStep& step, Index terms_so_far)>;
 
-[[nodiscard]] GreedyResult run_greedy(const Problem& problem, Engine& engine, Refit& refit,
-                                      const GreedyOptions& options, const StepCallback& on_step);
+[[nodiscard]] GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine,
+                                      Refit& refit, const GreedyOptions& options,
+                                      const StepCallback& on_step);
 
 }  // namespace mfga

@@ -16,8 +16,6 @@ class GrowingCholesky {
   // changes nothing, if the new pivot is not above `tolerance` times the diagonal entry, that is if the new
   // column depends on the others. Cost: size^2.
   [[nodiscard]] bool append(std::span<const double> row, double tolerance);
-  // Drops the rows from `new_size` on.
-  void truncate(Index new_size) { size_ = new_size; }
   // Solves G x = b in place. Cost: 2 size^2.
   void solve(std::span<double> b) const;
 

@@ -16,7 +16,6 @@ enum class Intercept { kNone, kUnpenalised };
 struct Problem {
   const BlockedRows& rows;
   std::span<const double> targets;  // [rows]
-  const Candidates& candidates;
   const Loss& loss;
   Intercept intercept;
   Workers& workers;
@@ -32,5 +31,8 @@ struct ActiveSet {
   [[nodiscard]] Index size() const { return static_cast<Index>(candidates.size()); }
   [[nodiscard]] ScoreFunction score() const { return {atoms, theta, intercept}; }
 };
+
+// The sum of the losses of a score function.
+[[nodiscard]] double loss_sum(const Problem& problem, const ScoreFunction& score);
 
 }  // namespace mfga

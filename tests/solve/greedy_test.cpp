@@ -56,12 +56,12 @@ struct RunOptions {
 GreedyResult run(const Setting& setting, const Loss& loss, const RunOptions& options,
                  const StepCallback& on_step = {}) {
   Workers workers(options.threads);
-  const Problem problem{setting.rows, setting.y, setting.candidates, loss, options.intercept, workers};
-  const auto engine =
-      options.engine == EngineKind::kGram ? make_gram_engine(problem) : make_lazy_engine(problem);
+  const Problem problem{setting.rows, setting.y, loss, options.intercept, workers};
+  const auto engine = options.engine == EngineKind::kGram ? make_gram_engine(problem, setting.candidates)
+                                                          : make_lazy_engine(problem, setting.candidates);
   const auto refit = loss.is_quadratic() ? make_least_squares_refit(problem, options.greedy.penalty)
                                          : make_newton_refit(problem, options.greedy.penalty);
-  return run_greedy(problem, *engine, *refit, options.greedy, on_step);
+  return run_greedy(problem, setting.candidates, *engine, *refit, options.greedy, on_step);
 }
 
 Eigen::VectorXd scores_of(const Setting& setting, const ActiveSet& active) {

@@ -1,0 +1,61 @@
+#include "baselines/random_features.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "baselines/alignment_weights.hpp"
+#include "solve/select.hpp"
+
+namespace mfga {
+namespace {
+
+// sum_n y_n phi_m(x_n) for every candidate; the target is centred for classes, where its mean says how many
+// rows each has and nothing about the features.
+std::vector<double> target_correlations(const Problem& problem, const Candidates& candidates) {
+  double mean = 0;
+  if (!problem.loss.is_quadratic()) {
+    mean = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0) /
+           static_cast<double>(problem.targets.size());
+  }
+  std::vector<double> sums(static_cast<std::size_t>(candidates.size()));
+  sum_over_blocks(problem.rows, problem.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+    double* weights = arena.take(block.rows);
+    const double* targets = problem.targets.data() + block.first_row;
+    for (Index n = 0; n < block.rows; ++n) weights[n] = targets[n] - mean;
+    candidates.correlate(block, weights, block.rows, 1, out, candidates.size(), arena);
+  });
+  return sums;
+}
+
+}  // namespace
+
+std::vector<Atom> choose_random_features(const Problem& problem, const RandomFeatureOptions& options) {
+  const Index count = options.method == "rks" ? options.terms : options.candidates;
+  const Candidates candidates(Dictionary(fmt::format("fourier(count={}, sigma={})", count, options.sigma)),
+                              {problem.rows.inputs(), options.sigma, options.seed, &problem.rows});
+  std::vector<Index> chosen(static_cast<std::size_t>(options.terms));
+  std::iota(chosen.begin(), chosen.end(), Index{0});
+  std::vector<double> weights(static_cast<std::size_t>(count), 1.0);
+  if (options.method != "rks") {
+    const std::vector<double> correlations = target_correlations(problem, candidates);
+    chosen = largest_gradients(correlations, std::vector<bool>(correlations.size()), options.terms);
+    if (options.method == "lkrf") {
+      std::vector<double> scores;
+      for (const double c : correlations) scores.push_back(c * c);
+      weights = alignment_weights(scores, kAlignmentRadius * static_cast<double>(count));
+    }
+  }
+  std::vector<Atom> atoms;
+  for (const Index j : chosen) {
+    const double weight = weights[static_cast<std::size_t>(j)];
+    if (!(weight > 0)) continue;
+    atoms.push_back(candidates.atom(j));
+    atoms.back().nu = weight;  // cos(<w, x> + b) without the factor of the kernel's approximation
+  }
+  return atoms;
+}
+
+}  // namespace mfga

@@ -1,0 +1,16 @@
+// Products of atoms, summed over rows: the entries of A^T A and A^T y that a refit needs.
+#pragma once
+
+#include <span>
+
+#include "core/row_blocks.hpp"
+#include "features/candidates.hpp"
+
+namespace mfga {
+
+// For the last `n_new` of the atoms: [n_new x (2 + atoms)], the columns being 1, y and every atom. The values
+// of the atoms exist for one block of rows at a time.
+[[nodiscard]] Matrix atom_products(const BlockedRows& rows, std::span<const double> targets,
+                                   std::span<const Atom> atoms, Index n_new, Workers& workers);
+
+}  // namespace mfga

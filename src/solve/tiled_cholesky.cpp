@@ -1,0 +1,63 @@
+#include "solve/tiled_cholesky.hpp"
+
+#include <cblas.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+
+namespace mfga {
+namespace {
+
+constexpr Index kTile = 192;
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+bool factorise_tile(double* tile, Index size, Index stride) {
+  Eigen::Map<RowMajor, 0, Eigen::OuterStride<>> map(tile, size, size, Eigen::OuterStride<>(stride));
+  const Eigen::LLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(map.selfadjointView<Eigen::Lower>()));
+  if (factor.info() != Eigen::Success) return false;
+  map.triangularView<Eigen::Lower>() = Eigen::MatrixXd(factor.matrixL());
+  return true;
+}
+
+}  // namespace
+
+bool factorise_in_place(Matrix& matrix, ThreadPool& pool) {
+  const Index n_tiles = (matrix.rows + kTile - 1) / kTile;
+  const auto stride = static_cast<int>(matrix.cols);
+  const auto tile = [&](Index i, Index j) { return matrix.row(i * kTile) + j * kTile; };
+  const auto size = [&](Index i) { return std::min(kTile, matrix.rows - i * kTile); };
+  for (Index k = 0; k < n_tiles; ++k) {
+    if (!factorise_tile(tile(k, k), size(k), matrix.cols)) return false;
+    const auto width = static_cast<int>(size(k));
+    pool.run(n_tiles - k - 1, [&](Index task) {
+      const Index i = k + 1 + task;
+      cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, static_cast<int>(size(i)),
+                  width, 1.0, tile(k, k), stride, tile(i, k), stride);
+    });
+    // Rows of tiles from the bottom, the longest first, so that threads end together.
+    pool.run(n_tiles - k - 1, [&](Index task) {
+      const Index i = n_tiles - 1 - task;
+      for (Index j = k + 1; j < i; ++j) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(size(i)),
+                    static_cast<int>(size(j)), width, -1.0, tile(i, k), stride, tile(j, k), stride, 1.0,
+                    tile(i, j), stride);
+      }
+      cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, static_cast<int>(size(i)), width, -1.0, tile(i, k),
+                  stride, 1.0, tile(i, i), stride);
+    });
+  }
+  return true;
+}
+
+void solve_factorised(const Matrix& factor, double* right, Index columns) {
+  const auto size = static_cast<int>(factor.rows);
+  const auto stride = static_cast<int>(factor.cols);
+  const auto n_right = static_cast<int>(columns);
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, size, n_right, 1.0,
+              factor.values.data(), stride, right, n_right);
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, size, n_right, 1.0,
+              factor.values.data(), stride, right, n_right);
+}
+
+}  // namespace mfga
