@@ -190,8 +190,9 @@ void run_train(TrainCommand& command) {
   }
   timing.predict = seconds_since(predict_start);
   if (!command.test_path.empty()) {
-    ModelTable loaded = read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired,
-                                       command.target);
+    // By the target's name: an index is one into the training file.
+    ModelTable loaded =
+        read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired, "");
     timing.load += loaded.table.load_seconds;
     predict_start = Clock::now();
     test = evaluate(model, model_scores(model, loaded.table, command.fit.threads), loaded.table.target,
