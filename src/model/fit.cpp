@@ -88,8 +88,8 @@ void refuse_if_too_large(std::string_view engine, const EngineCost& cost, const 
   throw Error(
       ErrorKind::kInvalidArgument,
       fmt::format(
-          "the dictionary has {:.0f} candidates, and the {} engine would need {:.0f} MiB for them; the "
-          "limit is {:.0f} MiB. Use a lower order, fewer columns (--ignore){}, or raise --memory-limit",
+          "the dictionary has {:.0f} candidates, and the {} engine would need {:.1f} MiB for them; the "
+          "limit is {:.1f} MiB. Use a lower order, fewer columns (--ignore){}, or raise --memory-limit",
           size.candidates, engine, cost.bytes * 0x1p-20, limit * 0x1p-20,
           engine == "gram" ? ", --engine lazy" : ""));
 }
