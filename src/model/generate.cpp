@@ -99,6 +99,10 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
     const double factor = 3 / signal_deviation_;
     for (Term& term : truth_.terms) term.coefficient *= factor;
     truth_.intercept = 0;
+    std::vector<double> scores = truth_.scores(sample.view());
+    const auto median = scores.begin() + std::ssize(scores) / 2;
+    std::nth_element(scores.begin(), median, scores.end());
+    truth_.intercept = -*median;
     signal_deviation_ = 3;
   }
 }
