@@ -77,24 +77,26 @@ TEST_F(BadData, LibsvmIndices) {
 }
 
 TEST_F(BadData, OtherThanTwoClasses) {
-  expect_message(refused("t.csv", "a,y\n1,p\n2,q\n3,r\n4,p\n"), {"\"y\"", "3 classes", "p, q, r", "two"});
+  expect_message(refused("t.csv", "a,y\n1,p\n2,q\n3,r\n4,p\n"),
+                 {"t.csv: ", "target y", "3 classes", "p, q, r", "two"});
   expect_message(refused("t.csv", "a,y\n1,1\n2,2\n3,3\n4,1\n", {"--task", "classification"}),
-                 {"\"y\"", "3 classes", "1, 2, 3", "--task regression"});
-  expect_message(refused("t.csv", "a,y\n1,p\n2,p\n3,p\n4,p\n"), {"\"y\"", "1 class ", "p", "two"});
+                 {"t.csv: ", "target y", "3 classes", "1, 2, 3", "--task regression"});
+  expect_message(refused("t.csv", "a,y\n1,p\n2,p\n3,p\n4,p\n"),
+                 {"t.csv: ", "target y", "1 class ", "p", "two"});
   expect_message(refused("t.csv", "a,y\n1,p\n2,q\n3,p\n", {"--task", "regression"}),
-                 {"\"y\"", "text such as \"p\"", "regression needs numbers"});
+                 {"t.csv: ", "target y", "text such as \"p\"", "regression needs numbers"});
 }
 
 TEST_F(BadData, FewerRowsThanNeeded) {
-  expect_message(refused("t.csv", "a,y\n1,2\n2,3\n"), {"t.csv", "2 training rows", "at least 3"});
+  expect_message(refused("t.csv", "a,y\n1,2\n2,3\n"), {"t.csv: ", "2 training rows", "at least 3"});
   expect_message(refused("t.csv", "a,y\n1,2\n2,3\n3,4\n", {"--test-fraction", "0.5"}),
-                 {"2 training rows", "at least 3"});
+                 {"t.csv: ", "2 training rows", "at least 3"});
   expect_message(refused("t.csv", "a,y\n1,2\n2,3\n3,4\n", {"--test-fraction", "0.1"}),
                  {"0.1", "0 of 3 rows", "at least one row"});
 }
 
 TEST_F(BadData, NothingToLearnFrom) {
-  expect_message(refused("t.csv", "a,y\n1,2\n1,3\n1,4\n"), {"t.csv", "every column is constant"});
+  expect_message(refused("t.csv", "a,y\n1,2\n1,3\n1,4\n"), {"t.csv: ", "every column is constant"});
 }
 
 TEST_F(BadData, BrokenGzip) {
@@ -147,8 +149,10 @@ TEST_F(BadData, InAFileToPredict) {
 
 TEST_F(BadData, NamesThatAreNotUtf8) {
   const std::string latin = "gr\xF6\xDF";  // "größe" begins like this in Latin-1
-  expect_message(refused("t.csv", latin + "e,b,y\n1,2,3\n2,3,5\n4,4,1\n5,2,2\n"), {"t.csv:1:1: ", "UTF-8"});
-  expect_message(refused("t.csv", "a,y\n1,no\n2," + latin + "\n3,no\n4,no\n"), {"t.csv", "UTF-8"});
+  expect_message(refused("t.csv", latin + "e,b,y\n1,2,3\n2,3,5\n4,4,1\n5,2,2\n"),
+                 {"t.csv: ", "column 1 ", "UTF-8", "iconv"});
+  expect_message(refused("t.csv", "a,y\n1,no\n2," + latin + "\n3,no\n4,no\n"),
+                 {"t.csv:3:2: ", "target \"y\"", "UTF-8"});
 }
 
 }  // namespace

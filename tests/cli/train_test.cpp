@@ -104,7 +104,7 @@ TEST_F(TrainCommand, PrintsTheFormulaAndTheErrors) {
                                       "--terms", "5", "--show", "3", "--model", path("m.json")});
   expect_message(
       result.out,
-      {"60 rows, 3 predictors", "12 of its rows are held out", "task: regression of \"y\" (inferred",
+      {"48 rows, 3 predictors", "12 more of its rows are held out", "task: regression of \"y\" (inferred",
        "linear + gaussian(order=2), 13 candidates", "sigma=auto: ", "fitted 5 terms in 5 steps",
        "... and 2 more terms", "train: RMSE", "test:  RMSE", "model: " + path("m.json")});
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
