@@ -165,6 +165,10 @@ void run_train(TrainCommand& command) {
                 "--test and --test-fraction exclude each other; give one of them");
   }
   if (command.fit.norm_bound > 0 && command.fit.ridge > 0) command.fit.ridge = 0;
+  // That the model can be saved where it is to be saved is found out before the work.
+  if (!command.model_path.empty()) {
+    const OutputFile writable(command.model_path);
+  }
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 

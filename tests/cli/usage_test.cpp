@@ -103,6 +103,9 @@ TEST_F(WrongUsage, FilesThatCannotBeWritten) {
     expect_message(run_refused({"train", "--train", table, "--model", target, "--json"}), {target});
     expect_message(run_refused({"generate", "--rows", "5", "-o", target}), {target});
   }
+  // Before any work: that there is no table is not even noticed.
+  expect_message(run_refused({"train", "--train", path("none.csv"), "--model", path("none/m.json")}),
+                 {"none/m.json"});
   (void)run_well({"train", "--train", table, "--model", path("m.json"), "--quiet"});
   expect_message(run_refused({"predict", path("m.json"), table, "-o", path("none/p.csv")}), {"none/p.csv"});
   std::filesystem::remove(path("m.json"));
