@@ -158,6 +158,8 @@ TEST(Generator, RefusesWhatItCannotMake) {
   expect(message([](GenerateOptions& options) { options.task = "both"; }), "--task is \"both\"");
   expect(message([](GenerateOptions& options) { options.features = "gaussian"; }), "sigma=auto needs data");
   expect(message([](GenerateOptions& options) { options.terms = 60; }), "--terms is 60");
+  expect(message([](GenerateOptions& options) { options.features = "gaussian(sigma=0.001)"; }),
+         "are constant");
 }
 
 }  // namespace

@@ -180,11 +180,8 @@ TEST(SavedJson, OtherTypesAreRefused) {
       const Json::json_pointer place(where);
       const std::vector<Json> others = {nullptr, true, Json::object(), Json::array({1}),
                                         value.is_string() ? Json(1) : Json("text")};
-      for (const Json& other : others) {
-        // An object or a list that is empty flattens to null, and must be replaced by something else.
-        if (value.is_null() && other == Json::array({1})) continue;
+      for (const Json& other : others)
         (void)error_after([&](Json& changed) { changed[place] = other; }, model);
-      }
     }
   }
 }
@@ -276,10 +273,11 @@ TEST(SavedJson, RandomEditsLoadOrAreRefused) {
       "aflnrstux";
   const Matrix x = some_rows(4);
   const ConstMatrixView two_rows = x.view().middle_rows(0, 2);
+  const std::string texts[] = {model_to_json(small_model()), model_to_json(small_classifier())};
   int loaded = 0;
   int refused = 0;
   for (int trial = 0; trial < 20'000; ++trial) {
-    std::string text = model_to_json(trial % 2 == 0 ? small_model() : small_classifier());
+    std::string text = texts[trial % 2];
     for (std::size_t edits = 1 + below(3); edits > 0; --edits) {
       const std::size_t position = below(text.size());
       const char c = alphabet[below(alphabet.size())];
