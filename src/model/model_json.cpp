@@ -22,6 +22,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "mfga-model";
 constexpr int kVersion = 1;
+// The JSON library copies what an object holds while it grows, recursively: deep nesting would end the stack.
+constexpr int kDeepest = 16;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
 
 // A JSON value with the path to it, for messages such as `model.json: terms[3].sigma: ...`.
@@ -128,9 +130,6 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
 }
 
 Json parse_json(std::string_view text, std::string_view source) {
-  // The JSON library copies what an object holds while it grows, recursively: deep nesting would end the
-  // stack.
-  constexpr int kDeepest = 16;
   const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
     if (depth <= kDeepest) return true;
     throw Error(ErrorKind::kBadData,

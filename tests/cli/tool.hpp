@@ -40,6 +40,7 @@ class RunningTool {
     std::vector<std::string> words = arguments;
     words.insert(words.begin(), MFGA_TOOL);
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     posix_spawn_file_actions_t actions;
