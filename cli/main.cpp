@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "cli/command.hpp"
 
@@ -40,7 +41,11 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // --help, --version
-    fmt::print(stderr, "mfga: {}\nTry mfga --help, or mfga COMMAND --help.\n", error.what());
+    // CLI11 would only say that a command is missing.
+    const bool is_unknown_command = argc > 1 && argv[1][0] != '-' && tool.get_subcommands().empty();
+    const std::string problem =
+        is_unknown_command ? fmt::format("there is no command \"{}\"", argv[1]) : std::string(error.what());
+    fmt::print(stderr, "mfga: {}\nTry mfga --help, or mfga COMMAND --help.\n", problem);
     return kBadInput;
   } catch (const mfga::Error& error) {
     fmt::print(stderr, "mfga: {}\n", error.what());

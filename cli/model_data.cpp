@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "cli/command.hpp"
@@ -12,12 +14,14 @@
 namespace mfga::cli {
 namespace {
 
-// The k of a column named xk, as columns of files without names are called; 0 otherwise.
+// The k of a column named xk, as columns of LIBSVM files are called; 0 for other names, and where k is more
+// than such a file can have.
 Index numbered_column(const std::string& name) {
   Index number = 0;
   if (name.size() < 2 || name[0] != 'x') return 0;
   const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? number : 0;
+  const bool is_number = error == std::errc() && end == name.data() + name.size();
+  return is_number && number <= std::numeric_limits<std::int32_t>::max() ? number : 0;
 }
 
 // Which column of the file each input of the model is.

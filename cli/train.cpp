@@ -103,7 +103,7 @@ void print_data_report(const TrainCommand& command, const Table& train, const st
   fmt::print("{}\n", table_summary(train));
   if (test)
     fmt::print("{}\n", test->source == train.source
-                           ? fmt::format("{} of its rows are held out for the test", test->rows())
+                           ? fmt::format("{} more of its rows are held out for the test", test->rows())
                            : table_summary(*test));
   fmt::print("task: {} of \"{}\"{}{}\n", task_name(result.model.task), result.model.target_name,
              command.fit.task == "auto" ? " (inferred from the target; --task overrides)" : "",
@@ -146,6 +146,17 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
                                                 : fmt::format("model: {}", command.model_path));
 }
 
+// Fits to the table; what is wrong with the data is said with the name of its file.
+FitResult fit_table(const Table& table, const FitOptions& options, const ProgressCallback& progress) {
+  try {
+    return mfga::fit({table.values.view(), table.target, table.columns, table.target_name, table.labels},
+                     options, progress);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadData) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", table.source, error.what()));
+  }
+}
+
 void run_train(TrainCommand& command) {
   const auto start = Clock::now();
   command.fit.validate();
@@ -154,6 +165,10 @@ void run_train(TrainCommand& command) {
                 "--test and --test-fraction exclude each other; give one of them");
   }
   if (command.fit.norm_bound > 0 && command.fit.ridge > 0) command.fit.ridge = 0;
+  // That the model can be saved where it is to be saved is found out before the work.
+  if (!command.model_path.empty()) {
+    const OutputFile writable(command.model_path);
+  }
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 
@@ -166,9 +181,7 @@ void run_train(TrainCommand& command) {
   if (command.test_fraction > 0) test_table = split_off(train_table, command.test_fraction, command.fit.seed);
 
   progress.show("preparing");
-  const TrainingData data{train_table.values.view(), train_table.target, train_table.columns,
-                          train_table.target_name, train_table.labels};
-  const FitResult result = mfga::fit(data, command.fit, [&](const Progress& state) {
+  const FitResult result = fit_table(train_table, command.fit, [&](const Progress& state) {
     progress.show(fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms, state.terms_wanted,
                               state.risk, state.seconds));
     return true;
@@ -190,8 +203,9 @@ void run_train(TrainCommand& command) {
   }
   timing.predict = seconds_since(predict_start);
   if (!command.test_path.empty()) {
-    ModelTable loaded = read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired,
-                                       command.target);
+    // By the target's name: an index is one into the training file.
+    ModelTable loaded =
+        read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired, "");
     timing.load += loaded.table.load_seconds;
     predict_start = Clock::now();
     test = evaluate(model, model_scores(model, loaded.table, command.fit.threads), loaded.table.target,

@@ -101,10 +101,12 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
     hn::StoreU(sum2, d, out + n + 2 * lanes);
     hn::StoreU(sum3, d, out + n + 3 * lanes);
   }
+  // The last few with the same fused operation, so that a value does not depend on its place in the block.
   for (; n < count; ++n) {
-    double sum = 0;
-    for (Index k = 0; k < n_rows; ++k) sum += coefficients[k] * rows[k][n];
-    out[n] = sum;
+    auto sum = hn::Zero(d);
+    for (Index k = 0; k < n_rows; ++k)
+      sum = hn::MulAdd(hn::Set(d, coefficients[k]), hn::Set(d, rows[k][n]), sum);
+    out[n] = hn::GetLane(sum);
   }
 }
 

@@ -21,6 +21,26 @@ FieldContent classify_field(std::string_view text, double& value) {
   return std::isfinite(value) ? FieldContent::kFinite : FieldContent::kNotFinite;
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte_at = [&](std::size_t position) { return static_cast<unsigned char>(text[position]); };
+    const unsigned first = byte_at(i);
+    if (first < 0x80U) continue;
+    const std::size_t more = first >= 0xF0U ? 3 : first >= 0xE0U ? 2 : 1;
+    if (first < 0xC2U || first > 0xF4U || more >= text.size() - i) return false;
+    // The second byte is restricted where shorter forms, surrogates or too large numbers would begin.
+    const unsigned second = byte_at(i + 1);
+    const unsigned lowest = first == 0xE0U ? 0xA0U : first == 0xF0U ? 0x90U : 0x80U;
+    const unsigned highest = first == 0xEDU ? 0x9FU : first == 0xF4U ? 0x8FU : 0xBFU;
+    if (second < lowest || second > highest) return false;
+    for (std::size_t j = 2; j <= more; ++j) {
+      if ((byte_at(i + j) & 0xC0U) != 0x80U) return false;
+    }
+    i += more;
+  }
+  return true;
+}
+
 std::string quoted_for_message(std::string_view text) {
   constexpr std::size_t longest = 40;
   const auto continues_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };

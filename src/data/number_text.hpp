@@ -28,6 +28,9 @@ enum class FieldContent { kFinite, kNotFinite, kEmpty, kText };
 
 [[nodiscard]] std::string_view trim(std::string_view text);
 
+// Whether the bytes are UTF-8. Names and labels must be, for they go into models and reports as JSON.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
 // The text in quotes, cut to 40 characters, without control characters.
 [[nodiscard]] std::string quoted_for_message(std::string_view text);
 

@@ -107,6 +107,18 @@ struct TableFile::Impl {
     return plan;
   }
 
+  // The name of a column that is to be read.
+  [[nodiscard]] const std::string& name_of(Index column) const {
+    const std::string& name = reader->columns()[static_cast<std::size_t>(column)];
+    if (!is_utf8(name)) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("{}: the name of column {} is not UTF-8; convert the file, for example with "
+                              "iconv -f latin1 -t utf-8",
+                              path, column + 1));
+    }
+    return name;
+  }
+
   Clock::time_point opening = Clock::now();
   std::string path;
   ReadOptions options;
@@ -139,8 +151,8 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   constexpr double megabyte = 1e6;
   Table table;
   table.source = path();
-  for (const Index column : predictors) table.columns.push_back(columns()[static_cast<std::size_t>(column)]);
-  if (target) table.target_name = columns()[static_cast<std::size_t>(*target)];
+  for (const Index column : predictors) table.columns.push_back(impl_->name_of(column));
+  if (target) table.target_name = impl_->name_of(*target);
   ThreadPool pool(impl_->options.threads);
   impl_->reader->read(plan, pool, table);
   table.megabytes = static_cast<double>(impl_->content.bytes().size()) / megabyte;

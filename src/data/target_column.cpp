@@ -84,6 +84,13 @@ void convert_target(const std::vector<std::string_view>& fields, Index column, T
   const Index rows = std::ssize(fields);
   const bool is_text = static_cast<double>(tally.numbers) <= kNumericShare * static_cast<double>(rows);
   if (tally.first_text >= 0 && is_text) {
+    const auto not_utf8 = std::ranges::find_if_not(fields, is_utf8);
+    if (not_utf8 != fields.end()) {
+      throw data_error(table.source, table.lines.line_of_row(not_utf8 - fields.begin()), column + 1,
+                       fmt::format("the label in the target \"{}\" is not UTF-8; convert the file, for "
+                                   "example with iconv -f latin1 -t utf-8",
+                                   table.target_name));
+    }
     convert_labels(fields, table);
     return;
   }

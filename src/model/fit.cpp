@@ -103,8 +103,8 @@ std::string choose_engine(const FitOptions& options, const ProblemSize& size, bo
   if (bytes > limit || size.candidates >= 2e9) {
     throw Error(
         ErrorKind::kInvalidArgument,
-        fmt::format("the dictionary has {:.0f} candidates, and the {} engine would need {:.0f} MiB for them; "
-                    "the limit is {:.0f} MiB. Use a lower order, fewer columns (--ignore){}, or raise "
+        fmt::format("the dictionary has {:.0f} candidates, and the {} engine would need {:.1f} MiB for them; "
+                    "the limit is {:.1f} MiB. Use a lower order, fewer columns (--ignore){}, or raise "
                     "--memory-limit",
                     size.candidates, engine, bytes * 0x1p-20, limit * 0x1p-20,
                     engine == "gram" ? ", --engine lazy" : ""));
@@ -273,7 +273,7 @@ class Fitter {
       throw Error(
           ErrorKind::kInvalidArgument,
           fmt::format(
-              "the kernel matrix of {} rows needs {:.0f} MiB; the limit is {:.0f} MiB. Use fewer rows with "
+              "the kernel matrix of {} rows needs {:.1f} MiB; the limit is {:.1f} MiB. Use fewer rows with "
               "--subsample, or raise --memory-limit",
               n_rows, bytes * 0x1p-20, memory_limit_bytes(options_) * 0x1p-20));
     }

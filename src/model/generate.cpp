@@ -94,11 +94,22 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
   }
   truth_.intercept = std::round(10 * (1 + random.uniform(std::uint64_t{1} << 41U))) / 10;
   signal_deviation_ = standard_deviation(truth_.scores(sample.view()));
+  if (!(signal_deviation_ > 0)) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("--features: the terms drawn from {} are constant on standard normal inputs; a sigma "
+                    "near the square root of the number of inputs suits them",
+                    features));
+  }
   if (truth_.task == Task::kClassification) {
     // Balanced classes with a clear signal: scores of standard deviation 3.
     const double factor = 3 / signal_deviation_;
     for (Term& term : truth_.terms) term.coefficient *= factor;
     truth_.intercept = 0;
+    std::vector<double> scores = truth_.scores(sample.view());
+    const auto median = scores.begin() + std::ssize(scores) / 2;
+    std::nth_element(scores.begin(), median, scores.end());
+    truth_.intercept = -*median;
     signal_deviation_ = 3;
   }
 }

@@ -22,6 +22,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "mfga-model";
 constexpr int kVersion = 1;
+// The JSON library copies what an object holds while it grows, recursively: deep nesting would end the stack.
+constexpr int kDeepest = 16;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
 
 // A JSON value with the path to it, for messages such as `model.json: terms[3].sigma: ...`.
@@ -142,8 +144,13 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
 }
 
 Json parse_json(std::string_view text, std::string_view source) {
+  const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
+    if (depth <= kDeepest) return true;
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: not a model file: its JSON is nested more than {} deep", source, kDeepest));
+  };
   try {
-    return Json::parse(text);
+    return Json::parse(text, check_depth);
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: not a model file: {} (expected the JSON that `mfga train --model` writes)",
@@ -166,7 +173,7 @@ void read_target(const Node& target, Model& model) {
 
 }  // namespace
 
-std::string model_to_json(const Model& model) {
+std::string model_to_json(const Model& model) try {
   const std::vector<std::string> names = model.input_names();
   Json target = {{"name", model.target_name}};
   if (model.task == Task::kRegression) {
@@ -201,6 +208,9 @@ std::string model_to_json(const Model& model) {
       "  \"inputs\": [{}],\n  \"intercept\": {},\n  \"terms\": [{}],\n  \"training\": {}\n}}\n",
       kFormat, kVersion, task_name(model.task), target.dump(), model.n_columns, lines(inputs),
       Json(model.intercept).dump(), lines(terms), training.dump());
+} catch (const nlohmann::json::exception& error) {
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("the model cannot be saved: a name or label is not UTF-8 ({})", error.what()));
 }
 
 Model model_from_json(std::string_view text, std::string_view source) {

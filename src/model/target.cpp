@@ -48,12 +48,12 @@ PreparedTarget prepare_classes(const TrainingData& data) {
   if (classes.size() != 2) {
     throw Error(
         ErrorKind::kBadData,
-        fmt::format("the target {} has {} classes ({}{}); the logistic loss needs exactly two{}",
-                    data.target_name, classes.size() > 5 ? "more than 5" : std::to_string(classes.size()),
-                    fmt::join(labels, ", "), classes.size() > 5 ? ", ..." : "",
-                    classes.size() > 2 && data.labels.empty()
-                        ? "; for a number to predict use --task regression"
-                        : ""));
+        fmt::format(
+            "the target {} has {} class{} ({}{}); the logistic loss needs exactly two{}", data.target_name,
+            classes.size() > 5 ? "more than 5" : std::to_string(classes.size()),
+            classes.size() == 1 ? "" : "es", fmt::join(labels, ", "), classes.size() > 5 ? ", ..." : "",
+            classes.size() > 2 && data.labels.empty() ? "; for a number to predict use --task regression"
+                                                      : ""));
   }
   target.labels = std::move(labels);
   target.values.reserve(data.y.size());

@@ -30,5 +30,23 @@ TEST(NumberText, ShownTextsAreShortAndPrintable) {
   EXPECT_EQ(quoted_for_message(accents), fmt::format("\"{}...\"", accents.substr(0, 80)));
 }
 
+TEST(NumberText, Utf8IsTold) {
+  for (const std::string_view good :
+       {"", "plain",
+        "gr\xC3\xB6\xC3\x9F"
+        "e",
+        "\xE2\x82\xAC", "\xED\x9F\xBF", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_TRUE(is_utf8(good)) << good;
+  }
+  // Latin-1, a lone or missing continuation, overlong forms, a surrogate, a number above the last character.
+  for (const std::string_view bad :
+       {"gr\xF6\xDF"
+        "e",
+        "\x80", "\xC3", "\xC3(", "\xE2\x82", "\xE2\x82(", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80",
+        "\xF0\x80\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF"}) {
+    EXPECT_FALSE(is_utf8(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace mfga

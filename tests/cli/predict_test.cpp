@@ -1,0 +1,242 @@
+// mfga predict and mfga evaluate: a saved model on other files.
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "cli/tool.hpp"
+#include "mfga/mfga.hpp"
+
+namespace mfga {
+namespace {
+
+double to_number(const std::string& text) {
+  double value = NAN;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  EXPECT_TRUE(error == std::errc() && end == text.data() + text.size()) << text;
+  return value;
+}
+
+class SavedFileTest : public ToolTest {
+ protected:
+  // Trains on a table and returns the report; the model is m.json.
+  Json train(const std::string& table, Arguments more = {}) {
+    Arguments arguments = {"train", "--train", table, "--terms", "5", "--model", path("m.json")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_json(arguments);
+  }
+  [[nodiscard]] std::vector<std::string> predict(const std::string& table, Arguments more = {}) const {
+    Arguments arguments = {"predict", path("m.json"), table, "-o", path("out.csv"), "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(run_well(arguments).out, "");
+    return lines("out.csv");
+  }
+  [[nodiscard]] Json evaluate(const std::string& table, Arguments more = {}) const {
+    Arguments arguments = {"evaluate", path("m.json"), table};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_json(arguments);
+  }
+};
+using PredictCommand = SavedFileTest;
+using EvaluateCommand = SavedFileTest;
+
+// The rows of small_rows(count, seed) without names; the signal is put at `target`, or nowhere if it is -1.
+std::string headerless(std::size_t count, unsigned seed, int target) {
+  std::string text;
+  for (const SmallRow& row : small_rows(count, seed)) {
+    std::vector<double> fields = {row.a, row.b, row.c};
+    if (target >= 0) fields.insert(fields.begin() + target, row.signal());
+    text += fmt::format("{}\n", fmt::join(fields, ","));
+  }
+  return text;
+}
+
+TEST_F(PredictCommand, WritesWhatTheLibraryPredicts) {
+  train(write(regression_csv(80)));
+  const std::string file = write(regression_csv(30, 2), "new.csv");
+  const std::vector<std::string> written = predict(file);
+  const Table table = TableFile(file, {}).read_for_training("y", {});
+  const std::vector<double> expected = load_model(path("m.json")).predict(table.values.view());
+  ASSERT_EQ(written.size(), expected.size() + 1);
+  EXPECT_EQ(written[0], "y");
+  for (std::size_t n = 0; n < expected.size(); ++n) EXPECT_EQ(to_number(written[n + 1]), expected[n]);
+}
+
+TEST_F(PredictCommand, PrintsToStandardOutputByDefault) {
+  train(write(regression_csv(40)));
+  const std::string file = write(regression_csv(10, 2), "new.csv");
+  (void)predict(file);
+  EXPECT_EQ(run_well({"predict", path("m.json"), file}).out, content("out.csv"));
+  EXPECT_EQ(run_well({"predict", path("m.json"), file, "-o", "-"}).out, content("out.csv"));
+  expect_message(run_well({"predict", path("m.json"), file, "-o", path("out.csv")}).out,
+                 {"10 predictions: "});
+}
+
+TEST_F(PredictCommand, DoesNotDependOnThreads) {
+  train(write(classification_csv(60)));
+  const std::string file = write(classification_csv(600, "no", "yes", 2), "new.csv");
+  const std::vector<std::string> expected = predict(file, {"--threads", "1", "--proba"});
+  EXPECT_EQ(predict(file, {"--threads", "3", "--proba"}), expected);
+}
+
+TEST_F(PredictCommand, MatchesColumnsByName) {
+  train(write(regression_csv(80)));
+  const std::vector<std::string> expected = predict(write(regression_csv(20, 2), "new.csv"));
+  std::string text = "remark,c,extra,a,b\n";
+  for (const SmallRow& row : small_rows(20, 2)) text += fmt::format("text,{},,{},{}\n", row.c, row.a, row.b);
+  EXPECT_EQ(predict(write(text, "other.csv")), expected);
+}
+
+TEST_F(PredictCommand, NamesTheColumnsThatAreMissing) {
+  train(write(regression_csv(40)));
+  (void)write("before", "out.csv");
+  const std::string message =
+      run_refused({"predict", path("m.json"), write("a,y\n1,2\n", "new.csv"), "-o", path("out.csv")});
+  expect_message(message, {"new.csv", "2 of the model's 3 inputs are missing: b, c"});
+  EXPECT_EQ(content("out.csv"), "before");
+  EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "new.csv", "out.csv", "table.csv"}));
+}
+
+TEST_F(PredictCommand, ReadsFilesWithoutNames) {
+  for (const int target : {0, 1, 3}) {
+    SCOPED_TRACE(target);
+    train(write(headerless(60, 1, target)), {"--header", "no", "--target", std::to_string(target)});
+    const std::vector<std::string> with_target = predict(write(headerless(20, 2, target), "with.csv"));
+    EXPECT_EQ(predict(write(headerless(20, 2, -1), "without.csv")), with_target);
+    EXPECT_EQ(with_target.size(), 21U);
+  }
+}
+
+TEST_F(PredictCommand, TakesNamelessColumnsInTheOrderOfTraining) {
+  train(write(regression_csv(60)));
+  const std::vector<std::string> expected = predict(write(regression_csv(20, 2), "new.csv"));
+  EXPECT_EQ(predict(write(headerless(20, 2, -1), "nameless.csv")), expected);
+  expect_message(run_refused({"predict", path("m.json"), write("1,2\n3,4\n", "few.csv")}),
+                 {"few.csv", "a, b, c", "2 columns without names"});
+}
+
+TEST_F(PredictCommand, ReadsLibsvmFilesWithFewerFeatures) {
+  std::string text;
+  for (const SmallRow& row : small_rows(60)) {
+    text += fmt::format("{} 1:{} 2:{} 4:{}\n", row.signal() > 0 ? "+1" : "-1", row.a, row.b, row.c);
+  }
+  train(write(text, "train"));
+  // Features that a line does not list are 0; the file's largest index is 2.
+  const std::vector<std::string> few = predict(write("-1 1:0.5\n+1 1:-0.5 2:1\n", "few"));
+  const std::vector<std::string> full = predict(write("0 1:0.5 2:0 3:0 4:0\n0 1:-0.5 2:1 3:0 4:0\n", "full"));
+  EXPECT_EQ(few, full);
+  EXPECT_EQ(few, (std::vector<std::string>{"label", "1", "-1"}));
+  EXPECT_EQ(evaluate(path("few")).at("metrics").at("error_percent"), 100);
+}
+
+TEST_F(PredictCommand, ProbabilitiesSumToOne) {
+  train(write(classification_csv(80)));
+  const std::string file = write(classification_csv(50, "no", "yes", 2), "new.csv");
+  const std::vector<std::string> labels = predict(file);
+  const std::vector<std::string> written = predict(file, {"--proba"});
+  ASSERT_EQ(written.size(), 51U);
+  EXPECT_EQ(written[0], "P(no),P(yes)");
+  for (std::size_t n = 1; n < written.size(); ++n) {
+    const std::size_t comma = written[n].find(',');
+    const double no = to_number(written[n].substr(0, comma));
+    const double yes = to_number(written[n].substr(comma + 1));
+    EXPECT_NEAR(no + yes, 1, 1e-15);
+    EXPECT_GT(std::min(no, yes), 0);
+    EXPECT_EQ(labels[n], yes > 0.5 ? "yes" : "no");
+  }
+}
+
+TEST_F(PredictCommand, GivesTheLabelsBack) {
+  struct Case {
+    std::string negative, positive, first, second;
+  };
+  for (const Case& c :
+       {Case{"bad apple", "good apple", "bad apple", "good apple"}, Case{"-1", "+1", "-1", "1"},
+        Case{"1", "2", "1", "2"}, Case{"0.5", "1e3", "0.5", "1000"},
+        Case{"\"a,b\"", "\"say \"\"c\"\"\"", "\"a,b\"", "\"say \"\"c\"\"\""}}) {
+    SCOPED_TRACE(c.negative);
+    const std::string file = write(classification_csv(80, c.negative, c.positive));
+    const Json report = train(file);
+    EXPECT_EQ(report.at("task"), "classification");
+    std::vector<std::string> written = predict(file);
+    EXPECT_EQ(written[0], "y");
+    written.erase(written.begin());
+    std::ranges::sort(written);
+    written.erase(std::unique(written.begin(), written.end()), written.end());
+    EXPECT_EQ(written, (std::vector<std::string>{c.first, c.second}));
+    EXPECT_EQ(evaluate(file).at("metrics").at("error_percent"), report.at("train").at("error_percent"));
+  }
+}
+
+TEST_F(PredictCommand, ProbabilitiesNeedAClassifier) {
+  const std::string file = write(regression_csv(40));
+  train(file);
+  expect_message(run_refused({"predict", path("m.json"), file, "--proba"}), {"--proba", "regression"});
+}
+
+TEST_F(PredictCommand, ColumnsMayBeNamedByLargeNumbers) {
+  std::string text = "x20240101120000,b,y\n";
+  for (const SmallRow& row : small_rows(20))
+    text += fmt::format("{},{},{:.3f}\n", row.a, row.b, row.signal());
+  const std::string file = write(text);
+  train(file);
+  EXPECT_EQ(predict(file).size(), 21U);
+}
+
+TEST_F(EvaluateCommand, AgreesWithTheTestOfTraining) {
+  struct Case {
+    std::string train, test;
+    Arguments options;
+  };
+  for (const Case& c : {Case{regression_csv(80), regression_csv(30, 2), {}},
+                        Case{regression_csv(80), regression_csv(30, 2), {"--preset", "paper"}},
+                        Case{classification_csv(80), classification_csv(30, "no", "yes", 2), {}},
+                        Case{headerless(60, 1, 0), headerless(30, 2, 0), {"--target", "0"}}}) {
+    const std::string test = write(c.test, "test.csv");
+    Arguments options = {"--test", test};
+    options.insert(options.end(), c.options.begin(), c.options.end());
+    const Json report = train(write(c.train), options);
+    const Json evaluation = evaluate(test);
+    EXPECT_EQ(evaluation.at("metrics"), report.at("test"));
+    EXPECT_EQ(evaluation.at("task"), report.at("task"));
+    EXPECT_EQ(evaluation.at("terms"), 5);
+    EXPECT_EQ(evaluation.at("rows"), 30);
+  }
+}
+
+TEST_F(EvaluateCommand, PrintsTheErrors) {
+  const std::string file = write(classification_csv(40));
+  train(file);
+  expect_message(run_well({"evaluate", path("m.json"), file}).out,
+                 {"40 rows, 3 predictors", "error ", "log loss ", "AUC "});
+  EXPECT_EQ(run_well({"evaluate", path("m.json"), file, "--quiet"}).out, "");
+}
+
+TEST_F(EvaluateCommand, TakesAnotherTargetWhenAsked) {
+  train(write(regression_csv(40)));
+  std::string renamed = regression_csv(20, 2);
+  renamed.replace(0, 7, "a,b,c,z");
+  const std::string file = write(renamed, "renamed.csv");
+  expect_message(run_refused({"evaluate", path("m.json"), file}), {"renamed.csv", "no column \"y\"", "z"});
+  const Json expected = evaluate(write(regression_csv(20, 2), "test.csv"));
+  EXPECT_EQ(evaluate(file, {"--target", "z"}), expected);
+  EXPECT_EQ(evaluate(file, {"--target", "-1"}), expected);
+}
+
+TEST_F(EvaluateCommand, NamesTheLineOfAnUnknownLabel) {
+  train(write(classification_csv(40)));
+  expect_message(
+      run_refused({"evaluate", path("m.json"), write("a,b,c,y\n1,2,3,no\n\n1,2,3,maybe\n", "t.csv")}),
+      {"t.csv:4: ", "\"maybe\"", "\"no\"", "\"yes\""});
+  expect_message(run_refused({"evaluate", path("m.json"), write("a,b,c,y\n1,2,3,1\n", "t.csv"), "--json"}),
+                 {"t.csv:2: ", "\"1\""});
+}
+
+TEST_F(EvaluateCommand, RefusesTextWhereTheModelPredictsANumber) {
+  train(write(regression_csv(40)));
+  expect_message(run_refused({"evaluate", path("m.json"), write("a,b,c,y\n1,2,3,no\n", "t.csv")}),
+                 {"t.csv", "\"y\" holds text such as \"no\"", "predicts a number"});
+}
+
+}  // namespace
+}  // namespace mfga

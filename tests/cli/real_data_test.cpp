@@ -1,0 +1,75 @@
+// The data sets of the paper through the tool. The results are those of the method, known from outside.
+#include "cli/tool.hpp"
+#include "mfga/mfga.hpp"
+
+namespace mfga {
+namespace {
+
+class RealDataCommand : public ToolTest {
+ protected:
+  void SetUp() override {
+    const char* const folder = std::getenv("MFGA_DATA");
+    if (folder == nullptr) GTEST_SKIP() << "MFGA_DATA is not set to a folder with the data sets";
+    folder_ = folder;
+  }
+  [[nodiscard]] std::string data(const std::string& name) const { return folder_ + "/" + name; }
+
+ private:
+  std::string folder_;
+};
+
+TEST_F(RealDataCommand, AdultHasTheErrorOfThePaper) {
+  const Json report = run_json({"train", "--train", data("adult/a9a"), "--test", data("adult/a9a.t"),
+                                "--n-features", "123", "--task", "classification", "--preset", "paper",
+                                "--terms", "100", "--per-step", "10", "--ridge", "100"});
+  EXPECT_EQ(report.at("n_train"), 32561);
+  EXPECT_EQ(report.at("n_test"), 16281);
+  EXPECT_EQ(report.at("terms"), 100);
+  EXPECT_GE(report.at("test").at("error_percent").get<double>(), 14.8);
+  EXPECT_LE(report.at("test").at("error_percent").get<double>(), 15.2);
+}
+
+TEST_F(RealDataCommand, YearHasItsKnownErrors) {
+  const auto rmse = [&](const std::string& terms) {
+    const Json report = run_json({"train", "--train", data("year/train.csv"), "--test", data("year/test.csv"),
+                                  "--header", "no", "--target", "0", "--features", "gaussian(order=2)",
+                                  "--terms", terms, "--per-step", "20", "--ridge", "1"});
+    EXPECT_EQ(report.at("task"), "regression");
+    return report.at("test").at("rmse").get<double>();
+  };
+  EXPECT_NEAR(rmse("40"), 9.13, 0.03);
+  EXPECT_NEAR(rmse("400"), 8.93, 0.03);
+}
+
+TEST_F(RealDataCommand, AdultAsTextSaysWhichColumnToLeaveOut) {
+  expect_message(run_refused({"train", "--train", data("adult/adult.test"), "--comment", "|"}),
+                 {"adult.test:2:2: ", "\"Private\"", "\"x1\"", "expected a number", "--ignore x1", "encode"});
+}
+
+TEST_F(RealDataCommand, AdultTrainsOnItsNumbers) {
+  const Json report = run_json({"train", "--train", data("adult/adult.data"), "--ignore", "1,3,5,6,7,8,9,13",
+                                "--features", "linear", "--terms", "6"});
+  EXPECT_EQ(report.at("labels"), (Json{"<=50K", ">50K"}));
+  EXPECT_LT(report.at("train").at("error_percent").get<double>(), 20);
+}
+
+TEST_F(RealDataCommand, NewsTrains) {
+  const Json report =
+      run_json({"train", "--train", data("news/train.csv"), "--test", data("news/test.csv"), "--target",
+                "shares", "--features", "linear + gaussian(order=1)", "--terms", "20", "--per-step", "5"});
+  EXPECT_EQ(report.at("task"), "regression");
+  EXPECT_EQ(report.at("n_train"), 26561);
+  EXPECT_EQ(report.at("terms"), 20);
+  EXPECT_GT(report.at("train").at("r2").get<double>(), 0);
+}
+
+TEST_F(RealDataCommand, NavalDropsItsConstantColumnsByName) {
+  const Json report = run_json({"train", "--train", data("naval/naval.csv"), "--target", "turbine_decay",
+                                "--ignore", "compressor_decay", "--test-fraction", "0.3", "--terms", "10"});
+  EXPECT_EQ(report.at("dropped_columns"), (Json{"x9", "x12"}));
+  EXPECT_EQ(report.at("inputs"), 14);
+  EXPECT_GT(report.at("test").at("r2").get<double>(), 0.2);
+}
+
+}  // namespace
+}  // namespace mfga

@@ -1,0 +1,245 @@
+// mfga train: what it reports, what it saves, and that neither depends on chance or threads.
+#include <cmath>
+
+#include "cli/tool.hpp"
+#include "mfga/mfga.hpp"
+
+namespace mfga {
+namespace {
+
+using TrainCommand = ToolTest;
+
+void expect_positive_numbers(const Json& json, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    ASSERT_TRUE(json.contains(key)) << key;
+    ASSERT_TRUE(json[key].is_number()) << key;
+    EXPECT_GT(json[key].get<double>(), 0) << key;
+  }
+}
+
+void expect_seconds(const Json& seconds) {
+  double parts = 0;
+  for (const std::string key : {"load", "prepare", "fit", "predict"}) {
+    ASSERT_TRUE(seconds.contains(key) && seconds[key].is_number()) << key;
+    EXPECT_GE(seconds[key].get<double>(), 0) << key;
+    parts += seconds[key].get<double>();
+  }
+  EXPECT_GE(seconds.at("total").get<double>(), parts - 1e-9);
+}
+
+void expect_path(const Json& report) {
+  double risk = report.at("initial_risk");
+  std::int64_t terms = 0;
+  for (const Json& step : report.at("path")) {
+    terms += static_cast<std::int64_t>(step.at("added").size());
+    EXPECT_EQ(step.at("terms"), terms);
+    EXPECT_LE(step.at("risk").get<double>(), risk * (1 + 1e-12));
+    risk = step.at("risk");
+    expect_positive_numbers(step, {"risk", "largest_gradient", "ridge", "seconds"});
+    for (const Json& formula : step.at("added")) EXPECT_TRUE(formula.is_string());
+  }
+  EXPECT_EQ(report.at("terms"), terms);
+  EXPECT_EQ(report.at("train").at("risk"), risk);
+}
+
+TEST_F(TrainCommand, ReportsARegressionAsJson) {
+  const Json report = run_json({"train", "--train", write(regression_csv(120)), "--test",
+                                write(regression_csv(40, 2), "test.csv"), "--terms", "6", "--per-step", "2",
+                                "--ridge", "0.5"});
+  EXPECT_EQ(report.at("task"), "regression");
+  EXPECT_EQ(report.at("loss"), "squared");
+  EXPECT_TRUE(report.at("engine") == "lazy" || report.at("engine") == "gram");
+  EXPECT_EQ(report.at("candidates"), 3 + 1 + 3 + 6);  // linear, and the orders 0, 1 and 2 of three inputs
+  EXPECT_EQ(report.at("terms"), 6);
+  EXPECT_EQ(report.at("n_train"), 120);
+  EXPECT_EQ(report.at("n_test"), 40);
+  EXPECT_EQ(report.at("ridge"), 0.5);
+  EXPECT_EQ(report.at("path").size(), 3U);
+  EXPECT_TRUE(report.at("model").is_null());
+  expect_positive_numbers(report, {"sigma", "peak_rss_mib"});
+  expect_seconds(report.at("seconds"));
+  expect_path(report);
+  for (const std::string part : {"train", "test"}) {
+    SCOPED_TRACE(part);
+    const Json& metrics = report.at(part);
+    expect_positive_numbers(metrics, {"mse", "rmse", "mae", "r2"});
+    EXPECT_NEAR(std::pow(metrics.at("rmse").get<double>(), 2), metrics.at("mse"), 1e-12);
+    EXPECT_LE(metrics.at("mae").get<double>(), metrics.at("rmse").get<double>());
+    EXPECT_GT(metrics.at("r2").get<double>(), 0.9);
+    EXPECT_LT(metrics.at("r2").get<double>(), 1);
+  }
+}
+
+TEST_F(TrainCommand, ReportsAClassificationAsJson) {
+  const Json report = run_json({"train", "--train", write(classification_csv(120)), "--test",
+                                write(classification_csv(40, "no", "yes", 2), "test.csv"), "--terms", "4"});
+  EXPECT_EQ(report.at("task"), "classification");
+  EXPECT_EQ(report.at("loss"), "logistic");
+  EXPECT_EQ(report.at("engine"), "lazy");
+  EXPECT_EQ(report.at("labels"), (Json{"no", "yes"}));
+  EXPECT_EQ(report.at("ridge"), 1);
+  expect_path(report);
+  for (const std::string part : {"train", "test"}) {
+    SCOPED_TRACE(part);
+    const Json& metrics = report.at(part);
+    expect_positive_numbers(metrics, {"error_percent", "log_loss", "auc"});
+    EXPECT_LT(metrics.at("error_percent").get<double>(), 25);
+    EXPECT_GT(metrics.at("auc").get<double>(), 0.75);
+    EXPECT_LT(metrics.at("auc").get<double>(), 1);
+    EXPECT_LT(metrics.at("log_loss").get<double>(), std::log(2.0));
+  }
+}
+
+TEST_F(TrainCommand, SaysNullWhereThereIsNothingToReport) {
+  const Json report = run_json({"train", "--train", write(regression_csv(30)), "--features", "linear"});
+  EXPECT_TRUE(report.at("test").is_null());
+  EXPECT_TRUE(report.at("sigma").is_null());
+  EXPECT_TRUE(report.at("auto_sigma").is_null());
+  EXPECT_EQ(report.at("n_test"), 0);
+  EXPECT_EQ(report.at("terms"), 3);
+}
+
+TEST_F(TrainCommand, PrintsTheFormulaAndTheErrors) {
+  const ToolResult result = run_well({"train", "--train", write(regression_csv(60)), "--test-fraction", "0.2",
+                                      "--terms", "5", "--show", "3", "--model", path("m.json")});
+  expect_message(
+      result.out,
+      {"48 rows, 3 predictors", "12 more of its rows are held out", "task: regression of \"y\" (inferred",
+       "linear + gaussian(order=2), 13 candidates", "sigma=auto: ", "fitted 5 terms in 5 steps",
+       "... and 2 more terms", "train: RMSE", "test:  RMSE", "model: " + path("m.json")});
+  EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(TrainCommand, QuietPrintsNothing) {
+  EXPECT_EQ(run_well({"train", "--train", write(regression_csv(30)), "--quiet"}).out, "");
+}
+
+TEST_F(TrainCommand, SavesTheReportedFit) {
+  const std::string file = write(regression_csv(80));
+  const Json report =
+      run_json({"train", "--train", file, "--terms", "4", "--model", path("m.json"), "--threads", "1"});
+  EXPECT_EQ(report.at("model"), path("m.json"));
+  EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "table.csv"}));
+  const Table table = TableFile(file, {}).read_for_training("", {});
+  FitOptions options;
+  options.terms = 4;
+  const FitResult expected =
+      fit({table.values.view(), table.target, table.columns, table.target_name, table.labels}, options);
+  EXPECT_EQ(content("m.json"), model_to_json(expected.model));
+}
+
+TEST_F(TrainCommand, ReplacesAnOlderFile) {
+  (void)write("old", "m.json");
+  (void)run_well({"train", "--train", write(regression_csv(30)), "--terms", "2", "--model", path("m.json")});
+  EXPECT_EQ(load_model(path("m.json")).terms.size(), 2U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "table.csv"}));
+}
+
+TEST_F(TrainCommand, SameModelForAnyThreads) {
+  struct Case {
+    std::string data, engine, preset;
+  };
+  const std::string numbers = regression_csv(700);
+  for (const Case& c : {Case{numbers, "lazy", "none"}, Case{numbers, "gram", "paper"},
+                        Case{classification_csv(700), "lazy", "paper"}}) {
+    const std::string file = write(c.data);
+    std::string first;
+    for (const std::string threads : {"1", "2", "3"}) {
+      (void)run_well({"train", "--train", file, "--test-fraction", "0.1", "--engine", c.engine, "--preset",
+                      c.preset, "--terms", "6", "--per-step", "2", "--threads", threads, "--model",
+                      path("m.json"), "--quiet"});
+      if (first.empty()) first = content("m.json");
+      EXPECT_FALSE(first.empty());
+      EXPECT_EQ(content("m.json"), first) << threads << " threads, " << c.engine;
+    }
+  }
+}
+
+TEST_F(TrainCommand, BothEnginesPickTheSameTerms) {
+  const std::string file = write(regression_csv(150));
+  const auto path_of = [&](const std::string& engine) {
+    const Json report = run_json({"train", "--train", file, "--terms", "6", "--engine", engine});
+    EXPECT_EQ(report.at("engine"), engine);
+    Json added;
+    for (const Json& step : report.at("path")) added.push_back(step.at("added"));
+    return added;
+  };
+  EXPECT_EQ(path_of("lazy"), path_of("gram"));
+}
+
+TEST_F(TrainCommand, HoldsOutRowsByTheSeed) {
+  const std::string file = write(regression_csv(100));
+  const auto report_for = [&](const std::string& seed) {
+    return run_json({"train", "--train", file, "--test-fraction", "0.3", "--terms", "3", "--seed", seed,
+                     "--model", path("m" + seed + ".json")});
+  };
+  const Json first = report_for("5");
+  const std::string model = content("m5.json");
+  const Json again = report_for("5");
+  const Json other = report_for("6");
+  EXPECT_EQ(first.at("n_train"), 70);
+  EXPECT_EQ(first.at("n_test"), 30);
+  EXPECT_EQ(first.at("test"), again.at("test"));
+  EXPECT_EQ(content("m5.json"), model);
+  EXPECT_NE(first.at("test").at("mse"), other.at("test").at("mse"));
+  EXPECT_NE(content("m6.json"), model);
+}
+
+TEST_F(TrainCommand, DropsConstantColumnsByName) {
+  const std::string file = write("a,flat,b,y\n1,7,2,3\n2,7,1,5\n3,7,5,4\n5,7,4,9\n");
+  EXPECT_EQ(run_json({"train", "--train", file}).at("dropped_columns"), Json{"flat"});
+  expect_message(run_well({"train", "--train", file}).out, {"dropped: 1 constant column: flat"});
+}
+
+TEST_F(TrainCommand, ReportsTermsThatDependOnOthers) {
+  const std::string file = write("a,twin,y\n1,2,3\n2,4,5\n3,6,4\n5,10,9\n6,12,8\n");
+  const Json report = run_json({"train", "--train", file, "--features", "linear", "--ridge", "0"});
+  EXPECT_EQ(report.at("terms"), 1);
+  EXPECT_EQ(report.at("dependent_atoms").size(), 1U);
+}
+
+TEST_F(TrainCommand, PaperPresetScalesTheTargetAndHasNoIntercept) {
+  const Json report =
+      run_json({"train", "--train", write(regression_csv(60)), "--preset", "paper", "--terms", "5"});
+  EXPECT_EQ(report.at("features"), "linear + gaussian(order=2, squares=no)");
+  EXPECT_EQ(report.at("intercept"), 0);
+  EXPECT_GT(report.at("train").at("scaled_error_percent").get<double>(), 0);
+}
+
+TEST_F(TrainCommand, NormBoundTakesThePlaceOfTheRidge) {
+  const Json report = run_json({"train", "--train", write(regression_csv(60)), "--terms", "4", "--norm-bound",
+                                "0.5", "--model", path("m.json")});
+  EXPECT_EQ(report.at("norm_bound"), 0.5);
+  EXPECT_EQ(report.at("ridge"), report.at("path").back().at("ridge"));
+  double norm = 0;
+  for (const Term& term : load_model(path("m.json")).terms) norm += term.coefficient * term.coefficient;
+  EXPECT_NEAR(std::sqrt(norm), 0.5, 1e-6);
+}
+
+TEST_F(TrainCommand, StopsAtTheTolerance) {
+  const Json report =
+      run_json({"train", "--train", write(regression_csv(60)), "--terms", "10", "--tolerance", "0.2"});
+  EXPECT_LT(report.at("terms").get<int>(), 10);
+  EXPECT_LE(report.at("path").back().at("risk").get<double>(), 0.2);
+}
+
+TEST_F(TrainCommand, FindsTheTargetOfTheTestFileByName) {
+  // The last column of the test file is another one, and the order differs.
+  std::string test = "y,id,c,b,a,last\n";
+  for (const SmallRow& row : small_rows(40, 2))
+    test += fmt::format("{:.4f},text,{},{},{},0\n", row.signal(), row.c, row.b, row.a);
+  const std::string file = write(regression_csv(80));
+  const std::string same_order = write(regression_csv(40, 2), "test.csv");
+  const std::string other_order = write(test, "other.csv");
+  for (const std::string target : {"", "y", "-1", "3"}) {
+    const auto metrics = [&](const std::string& test_file) {
+      Arguments arguments = {"train", "--train", file, "--test", test_file, "--terms", "4"};
+      if (!target.empty()) arguments.insert(arguments.end(), {"--target", target});
+      return run_json(arguments).at("test");
+    };
+    EXPECT_EQ(metrics(other_order), metrics(same_order)) << target;
+  }
+}
+
+}  // namespace
+}  // namespace mfga
