@@ -27,8 +27,21 @@ Index numbered_column(const std::string& name) {
 // Which column of the file each input of the model is.
 std::vector<Index> match_columns(const TableFile& file, const Model& model) {
   std::vector<Index> columns;
-  const bool nameless_predictors = !file.has_header() && file.format() != "libsvm" &&
-                                   static_cast<Index>(file.columns().size()) == model.n_columns;
+  const auto n_file_columns = static_cast<Index>(file.columns().size());
+  const bool unnamed = !file.has_header() && file.format() != "libsvm";
+  // Without names a column is its position: the file has all columns of the training file, or the predictors
+  // alone.
+  const bool nameless_predictors = unnamed && n_file_columns == model.n_columns;
+  if (unnamed && !nameless_predictors && n_file_columns != model.unnamed_columns) {
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format(
+            "{}: the file has {} columns without names; expected {}, the predictors that the model was "
+            "trained on{}",
+            file.path(), n_file_columns, model.n_columns,
+            model.unnamed_columns > 0 ? fmt::format(", or {} as in the training file", model.unnamed_columns)
+                                      : " in that order"));
+  }
   std::vector<std::string> missing;
   for (const ModelInput& input : model.inputs) {
     const auto found = std::find(file.columns().begin(), file.columns().end(), input.name);
@@ -45,9 +58,9 @@ std::vector<Index> match_columns(const TableFile& file, const Model& model) {
     if (count > 10) missing.resize(10);
     throw Error(
         ErrorKind::kBadData,
-        fmt::format("{}: {} of the model's {} inputs are missing: {}{}; the file has {} columns{}",
-                    file.path(), count, model.inputs.size(), fmt::join(missing, ", "),
-                    count > 10 ? ", ..." : "", file.columns().size(),
+        fmt::format("{}: {} of the model's {} inputs are missing: {}{}; the file has {} columns", file.path(),
+                    count, model.inputs.size(), fmt::join(missing, ", "), count > 10 ? ", ..." : "",
+                    file.columns().size(),
                     file.has_header() ? "" : " without names (give the same columns as in training)"));
   }
   return columns;
@@ -76,6 +89,13 @@ ModelTable read_for_model(const std::string& path, const Model& model, ReadOptio
   const std::vector<Index> columns = match_columns(file, model);
   std::optional<Index> target_column;
   if (target == TargetColumn::kRequired) {
+    const auto n_file_columns = static_cast<Index>(file.columns().size());
+    if (!file.has_header() && file.format() != "libsvm" && n_file_columns != model.unnamed_columns) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("{}: the file has {} columns without names, which is not how the "
+                              "training file was; the target \"{}\" cannot be found in it",
+                              path, n_file_columns, model.target_name));
+    }
     target_column = file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
   }
   ModelTable result{file.read(columns, target_column), {}};

@@ -149,7 +149,8 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
 // Fits to the table; what is wrong with the data is said with the name of its file.
 FitResult fit_table(const Table& table, const FitOptions& options, const ProgressCallback& progress) {
   try {
-    return mfga::fit({table.values.view(), table.target, table.columns, table.target_name, table.labels},
+    return mfga::fit({table.values.view(), table.target, table.columns, table.target_name, table.labels,
+                      table.unnamed_columns},
                      options, progress);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadData) throw;

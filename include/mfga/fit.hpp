@@ -47,6 +47,7 @@ struct TrainingData {
   std::vector<std::string> columns = {};  // names of x's columns; empty: x0, x1, ...
   std::string target_name = "y";
   std::vector<std::string> labels = {};  // if y holds positions in a list of class labels: the list
+  Index unnamed_columns = 0;             // of a file without column names; see Model
 };
 
 struct PathStep {

@@ -44,7 +44,10 @@ struct Model {
   double target_scale = 1;
   std::vector<std::string> labels;  // two, for classification; a positive score means the second
   Index n_columns = 0;              // of the table that it was trained on
-  std::vector<ModelInput> inputs;   // columns that were constant are not among them
+  // Of the file that it was trained on, if its columns had no names; else 0. Then files are matched by
+  // position.
+  Index unnamed_columns = 0;
+  std::vector<ModelInput> inputs;  // columns that were constant are not among them
   double intercept = 0;
   std::vector<Term> terms;
   TrainingRecord training;

@@ -44,6 +44,7 @@ struct Table {
   std::string target_name;           // empty: the table has no target
   std::vector<double> target;        // numbers; or positions in `labels` where the target is text
   std::vector<std::string> labels;   // the distinct texts of a text target, sorted
+  Index unnamed_columns = 0;  // of the file, if its columns have no names (x0, x1, ... are positions); else 0
   RowLines lines;
   double load_seconds = 0;  // opening and reading
   double megabytes = 0;     // of text or numbers parsed (after decompression)

@@ -151,6 +151,7 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   constexpr double megabyte = 1e6;
   Table table;
   table.source = path();
+  if (!has_header() && format() != "libsvm") table.unnamed_columns = static_cast<Index>(columns().size());
   for (const Index column : predictors) table.columns.push_back(impl_->name_of(column));
   if (target) table.target_name = impl_->name_of(*target);
   ThreadPool pool(impl_->options.threads);

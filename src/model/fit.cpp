@@ -167,6 +167,7 @@ class Fitter {
     model().target_scale = target_.scale;
     model().labels = target_.labels;
     model().n_columns = data_.x.cols;
+    model().unnamed_columns = data_.unnamed_columns;
     for (const InputColumn& input : standard_.inputs) {
       model().inputs.push_back({column_name(data_, input.column), input.column, input.mean, input.deviation});
     }

@@ -204,10 +204,10 @@ std::string model_to_json(const Model& model) try {
   for (const Term& term : model.terms) terms.push_back(term_to_json(term, names).dump());
   return fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
-      "\"n_columns\": {},\n"
+      "\"n_columns\": {},\n  \"unnamed_columns\": {},\n"
       "  \"inputs\": [{}],\n  \"intercept\": {},\n  \"terms\": [{}],\n  \"training\": {}\n}}\n",
-      kFormat, kVersion, task_name(model.task), target.dump(), model.n_columns, lines(inputs),
-      Json(model.intercept).dump(), lines(terms), training.dump());
+      kFormat, kVersion, task_name(model.task), target.dump(), model.n_columns, model.unnamed_columns,
+      lines(inputs), Json(model.intercept).dump(), lines(terms), training.dump());
 } catch (const nlohmann::json::exception& error) {
   throw Error(ErrorKind::kInvalidArgument,
               fmt::format("the model cannot be saved: a name or label is not UTF-8 ({})", error.what()));
@@ -235,6 +235,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
 
   constexpr Index kMostColumns = Index{1} << 40U;
   model.n_columns = root.member("n_columns").whole_number(1, kMostColumns);
+  model.unnamed_columns = root.member("unnamed_columns").whole_number(0, kMostColumns);
   std::map<std::string, Index> input_positions;
   for (const Node& node : root.member("inputs").elements()) {
     ModelInput input{node.member("name").text(), node.member("column").whole_number(0, model.n_columns - 1),

@@ -79,6 +79,16 @@ TEST_F(PredictCommand, DoesNotDependOnThreads) {
   EXPECT_EQ(predict(file, {"--threads", "3", "--proba"}), expected);
 }
 
+TEST_F(PredictCommand, RefusesNamelessColumnsThatDoNotLineUp) {
+  // Trained on four columns, of which the last is ignored: with neither the target nor the ignored one, names
+  // that stand for positions would be shifted by one.
+  train(write(headerless(60, 1, 0)), {"--header", "no", "--target", "0", "--ignore", "3"});
+  const std::string three_columns = write(headerless(20, 2, -1), "shifted.csv");
+  expect_message(run_refused({"predict", path("m.json"), three_columns}),
+                 {"shifted.csv", "3 columns without names", "expected 2", "or 4"});
+  expect_message(run_refused({"evaluate", path("m.json"), three_columns}), {"shifted.csv", "3 columns"});
+}
+
 TEST_F(PredictCommand, MatchesColumnsByName) {
   train(write(regression_csv(80)));
   const std::vector<std::string> expected = predict(write(regression_csv(20, 2), "new.csv"));
@@ -112,7 +122,7 @@ TEST_F(PredictCommand, TakesNamelessColumnsInTheOrderOfTraining) {
   const std::vector<std::string> expected = predict(write(regression_csv(20, 2), "new.csv"));
   EXPECT_EQ(predict(write(headerless(20, 2, -1), "nameless.csv")), expected);
   expect_message(run_refused({"predict", path("m.json"), write("1,2\n3,4\n", "few.csv")}),
-                 {"few.csv", "a, b, c", "2 columns without names"});
+                 {"few.csv", "expected 3", "2 columns without names"});
 }
 
 TEST_F(PredictCommand, ReadsLibsvmFilesWithFewerFeatures) {

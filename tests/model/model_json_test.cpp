@@ -24,6 +24,7 @@ Model small_model() {
   model.target_shift = 0.1;
   model.target_scale = 2;
   model.n_columns = 4;
+  model.unnamed_columns = 6;
   model.inputs = {{"age", 0, 40.25, 12.5}, {"größe", 2, -1e-7, 3.0000000000000004}, {"a,b", 3, 1e21, 1e-300}};
   model.intercept = -1.0 / 3;
   model.terms = {{{"linear", 0.5, {1}, {1}, {}}, 1.5},
@@ -105,6 +106,7 @@ TEST(SavedJson, EveryFieldComesBack) {
     EXPECT_EQ(loaded.target_scale, model.target_scale);
     EXPECT_EQ(loaded.labels, model.labels);
     EXPECT_EQ(loaded.n_columns, model.n_columns);
+    EXPECT_EQ(loaded.unnamed_columns, model.unnamed_columns);
     ASSERT_EQ(loaded.inputs.size(), model.inputs.size());
     for (std::size_t i = 0; i < model.inputs.size(); ++i) {
       EXPECT_EQ(loaded.inputs[i].name, model.inputs[i].name);
