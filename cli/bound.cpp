@@ -171,8 +171,8 @@ void print_conclusions(const Bound& bound, const Measured& measured) {
         bound.constant_risk, factor_text(bound.total() / bound.constant_risk));
   } else {
     fmt::print(
-        "The bound is not vacuous: it is {:.3g} % of the risk of the best constant on these rows, "
-        "{:.4g}.\n",
+        "The bound is not vacuous, as far as its estimates hold: it is {:.3g} % of the risk of the best "
+        "constant on\nthese rows, {:.4g}.\n",
         100 * bound.total() / bound.constant_risk, bound.constant_risk);
   }
   if (!measured.test_risk) {

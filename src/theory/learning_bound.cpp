@@ -226,6 +226,9 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
   const RowMeasurements measured =
       measure_rows(rows, targets, loss, combination,
                    model.intercept != 0 ? Intercept::kUnpenalised : Intercept::kNone, ridge, workers);
+  if (!std::isfinite(measured.risk)) {
+    throw Error(ErrorKind::kBadData, "the mean loss on the rows is not finite; x and y must be finite");
+  }
   bound.smoothness = measured.largest_curvature;
   bound.strong_convexity = measured.smallest_curvature;
   bound.condition = std::ceil(bound.smoothness / bound.strong_convexity);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -380,6 +381,8 @@ TEST(LearningBound, RefusesWhatItCannotBound) {
   EXPECT_THROW(static_cast<void>(learning_bound(model, {x.view(), y, {}}, {1, 1})), Error);
   EXPECT_THROW(static_cast<void>(learning_bound(model, {x.view(), constant, {}})), Error);
   EXPECT_THROW(static_cast<void>(learning_bound(model, {x.view().middle_rows(0, 3), y, {}})), Error);
+  const std::vector<double> unknown = {1, -1, 0.5, std::nan("")};
+  EXPECT_THROW(static_cast<void>(learning_bound(model, {x.view(), unknown, {}})), Error);
   EXPECT_THROW(static_cast<void>(learning_bound(linear_model(2, {}, "linear"), {x.view(), y, {}})), Error);
   EXPECT_THROW(static_cast<void>(learning_bound(linear_model(2, {1}, ""), {x.view(), y, {}})), Error);
   EXPECT_THROW(static_cast<void>(learning_bound(linear_model(3, {1}, "linear"), {x.view(), y, {}})), Error);
