@@ -21,6 +21,7 @@ void add_train(CLI::App& tool);
 void add_predict(CLI::App& tool);
 void add_evaluate(CLI::App& tool);
 void add_inspect(CLI::App& tool);
+void add_bound(CLI::App& tool);
 void add_generate(CLI::App& tool);
 void add_demo(CLI::App& tool);
 void add_options(CLI::App& tool);

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   mfga::cli::add_predict(tool);
   mfga::cli::add_evaluate(tool);
   mfga::cli::add_inspect(tool);
+  mfga::cli::add_bound(tool);
   mfga::cli::add_generate(tool);
   mfga::cli::add_demo(tool);
   mfga::cli::add_options(tool);

@@ -1,6 +1,7 @@
 // The whole public API.
 #pragma once
 
+#include "mfga/bound.hpp"
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"

@@ -1,0 +1,263 @@
+// From a model and its training rows to the constants of the theorem, and to its terms.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/blas.hpp"
+#include "features/family.hpp"
+#include "losses/logistic.hpp"
+#include "losses/squared.hpp"
+#include "mfga/error.hpp"
+#include "theory/bound.hpp"
+#include "theory/curvature.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+// The risk on the training rows is the recorded one but for rounding; a larger difference means other rows.
+constexpr double kSameRisk = 1e-6;
+
+void check_shapes(const Model& model, const BoundData& data) {
+  if (model.terms.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "the model has no terms; there is nothing to bound");
+  }
+  if (model.training.features.empty()) {
+    throw Error(ErrorKind::kBadData,
+                "the model does not record its dictionary (training.features), which the bound needs");
+  }
+  if (data.x.rows == 0 || static_cast<std::size_t>(data.x.rows) != data.y.size()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("x has {} rows and y has {} values; they must agree and not be 0", data.x.rows,
+                            data.y.size()));
+  }
+  const std::size_t columns = data.columns.size();
+  if (columns == 0 ? data.x.cols != model.n_columns : columns != model.inputs.size()) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        columns == 0
+            ? fmt::format("x has {} columns; the model was trained on {}", data.x.cols, model.n_columns)
+            : fmt::format("{} columns are given for {} inputs", columns, model.inputs.size()));
+  }
+}
+
+std::vector<InputColumn> input_columns(const Model& model, const BoundData& data) {
+  std::vector<InputColumn> result;
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const ModelInput& input = model.inputs[i];
+    result.push_back({data.columns.empty() ? input.column : data.columns[i], input.mean, input.deviation});
+  }
+  return result;
+}
+
+// The units that the model was fitted in if it scaled its target, else those of the rows' range.
+TargetUnits target_units(const Model& model, std::span<const double> y) {
+  if (model.task == Task::kClassification) return {};
+  if (model.target_shift != 0 || model.target_scale != 1) return {model.target_shift, model.target_scale};
+  const auto [low, high] = std::minmax_element(y.begin(), y.end());
+  if (!(*low < *high)) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("the target {} has the value {} in every row; it cannot be scaled to [-1, 1]",
+                            model.target_name, *low));
+  }
+  return {0.5 * (*low + *high), 0.5 * (*high - *low)};
+}
+
+std::vector<double> targets_of(const Model& model, const BoundData& data, const TargetUnits& units) {
+  std::vector<double> targets;
+  targets.reserve(data.y.size());
+  for (const double y : data.y) {
+    targets.push_back(model.task == Task::kClassification ? (y == 1 ? 1.0 : -1.0)
+                                                          : (y - units.middle) / units.half_range);
+  }
+  return targets;
+}
+
+// The model's score in the units of the bound.
+Combination combination_of(const Model& model, const TargetUnits& units) {
+  Combination result;
+  for (const Term& term : model.terms) {
+    result.atoms.push_back(term.atom);
+    result.theta.push_back(term.coefficient * model.target_scale / units.half_range);
+  }
+  result.intercept =
+      (model.target_shift + model.target_scale * model.intercept - units.middle) / units.half_range;
+  return result;
+}
+
+// Assumption 1: sup K_p(x, x) over the rows.
+double kernel_diagonal(const FamilyRequest& request, double largest_square_norm) {
+  if (request.family == "linear") return largest_square_norm;
+  if (request.family == "gaussian") return 1;
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("the bound does not know the kernel of the feature family \"{}\"", request.family));
+}
+
+std::string kernel_name(const Atom& atom) {
+  std::string options;
+  const auto names = find_feature_family(atom.family)->parameter_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    options += fmt::format("{}{}={:.4g}", i == 0 ? "" : ", ", names[i], atom.parameters[i]);
+  }
+  return options.empty() ? atom.family : fmt::format("{}({})", atom.family, options);
+}
+
+// The coefficients by kernel: the atoms of a kernel have their family and parameters in common.
+std::vector<KernelTail> kernel_tails(const Combination& model, Index n_inputs) {
+  std::vector<KernelTail> tails;
+  std::vector<const Atom*> firsts;
+  for (std::size_t i = 0; i < model.atoms.size(); ++i) {
+    const Atom& atom = model.atoms[i];
+    std::size_t p = 0;
+    while (p < firsts.size() &&
+           !(firsts[p]->family == atom.family && firsts[p]->parameters == atom.parameters))
+      ++p;
+    if (p == firsts.size()) {
+      firsts.push_back(&atom);
+      tails.push_back({kernel_name(atom), {}, 1, 0});
+    }
+    tails[p].squares.push_back(model.theta[i] * model.theta[i]);
+  }
+  for (std::size_t p = 0; p < tails.size(); ++p) {
+    // The linear kernel has no more features than inputs; the Gaussian one has infinitely many.
+    const double unused = static_cast<double>(n_inputs) - static_cast<double>(tails[p].squares.size());
+    extrapolate(tails[p], firsts[p]->family == "linear" ? std::max(unused, 0.0) : kInfinite);
+  }
+  return tails;
+}
+
+double constant_risk(const Loss& loss, std::span<const double> targets) {
+  double mean = 0;
+  for (const double target : targets) mean += target / static_cast<double>(targets.size());
+  if (!loss.is_quadratic() && !(std::abs(mean) < 1)) return 0;  // one class only
+  const std::vector<double> scores(targets.size(), loss.best_constant(mean));
+  return loss.sum(scores.data(), targets.data(), static_cast<Index>(targets.size())) /
+         static_cast<double>(targets.size());
+}
+
+void note_rows(const Model& model, Bound& bound) {
+  const TrainingRecord& training = model.training;
+  if (training.rows != bound.rows) {
+    bound.notes.push_back(
+        fmt::format("the model was trained on {} rows, not on these {}; the bound is about "
+                    "the training rows",
+                    training.rows, bound.rows));
+    return;
+  }
+  const double scale = model.target_scale / bound.units.half_range;
+  const double recorded = training.risk * (model.task == Task::kRegression ? scale * scale : 1);
+  if (std::abs(bound.train_risk - recorded) > kSameRisk * (std::abs(recorded) + 1e-9)) {
+    bound.notes.push_back(
+        fmt::format("the mean loss on these rows is {:.6g}, that on the training rows was "
+                    "{:.6g}: these are other rows; the bound is about the training rows",
+                    bound.train_risk, recorded));
+  }
+}
+
+void note_assumptions(const Model& model, std::span<const double> targets, Bound& bound) {
+  if (model.intercept != 0) {
+    bound.notes.emplace_back(
+        "the theorem's class has no intercept; the bound is that of the class shifted by this model's");
+  }
+  bound.notes.emplace_back("C is the norm of the fitted coefficients; the theorem fixes it before the data");
+  if (model.training.norm_bound > 0) {
+    bound.notes.emplace_back("the model has a norm bound: its multiplier is not counted into mu and beta");
+  }
+  if (bound.kernels == 1) {
+    bound.notes.emplace_back(
+        "with one kernel, ceil(log P) is 0; the lemma's proof needs at least 1, used here");
+  }
+  if (model.task == Task::kClassification) {
+    bound.notes.emplace_back(
+        "mu and beta are those at the solution; over the whole class mu is smaller for the logistic loss");
+    return;
+  }
+  const bool scaled = model.target_shift != 0 || model.target_scale != 1;
+  bound.notes.push_back(
+      fmt::format("the target is scaled to [-1, 1], as the theorem assumes: (target - {:.6g}) / {:.6g}, {}",
+                  bound.units.middle, bound.units.half_range,
+                  scaled ? "as the model does" : "the middle and half of its range on these rows"));
+  const double largest = std::abs(*std::max_element(
+      targets.begin(), targets.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+  if (largest > 1 + 1e-9) {
+    bound.notes.push_back(fmt::format("on that scale a target of these rows is {:.4g} in size", largest));
+  }
+  if (bound.kernel_bound * bound.norm < 1) {
+    bound.notes.emplace_back("B C is below 1: the supplement's bound presumes targets of at most B C");
+  }
+}
+
+}  // namespace
+
+void BoundOptions::validate() const {
+  if (!(delta > 0 && delta < 1)) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("--delta is {}; expected a number between 0 and 1, both excluded", delta));
+  }
+  if (threads < 0) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("--threads is {}; expected 0 (all cores) or more", threads));
+  }
+}
+
+Bound learning_bound(const Model& model, const BoundData& data, const BoundOptions& options) {
+  options.validate();
+  check_shapes(model, data);
+  const SingleThreadedBlas blas;
+  Workers workers(options.threads);
+  const Dictionary dictionary(model.training.features);
+  const bool regression = model.task == Task::kRegression;
+  const Loss& loss = regression ? squared_loss() : logistic_loss();
+
+  Bound bound;
+  bound.rows = data.x.rows;
+  bound.terms = static_cast<Index>(model.terms.size());
+  bound.kernels = static_cast<Index>(dictionary.requests().size());
+  bound.delta = options.delta;
+  bound.units = target_units(model, data.y);
+  const std::vector<double> targets = targets_of(model, data, bound.units);
+  const Combination combination = combination_of(model, bound.units);
+
+  // Definitions 1 and 2 on the active set, measured. The multiplier of a norm bound is no part of the risk.
+  const double ridge = model.training.norm_bound > 0 ? 0 : model.training.ridge;
+  const BlockedRows rows(data.x, input_columns(model, data));
+  const RowMeasurements measured =
+      measure_rows(rows, targets, loss, combination,
+                   model.intercept != 0 ? Intercept::kUnpenalised : Intercept::kNone, ridge, workers);
+  if (!std::isfinite(measured.risk)) {
+    throw Error(ErrorKind::kBadData, "the mean loss on the rows is not finite; x and y must be finite");
+  }
+  bound.smoothness = measured.largest_curvature;
+  bound.strong_convexity = measured.smallest_curvature;
+  bound.condition = std::ceil(bound.smoothness / bound.strong_convexity);
+  bound.train_risk = measured.risk;
+  bound.constant_risk = constant_risk(loss, targets);
+
+  // Assumption 1 and class (2): B and C.
+  double diagonal = 0;
+  for (const FamilyRequest& request : dictionary.requests()) {
+    diagonal = std::max(diagonal, kernel_diagonal(request, measured.largest_square_norm));
+  }
+  bound.kernel_bound = std::sqrt(diagonal);
+  double square_norm = 0;
+  for (const double theta : combination.theta) square_norm += theta * theta;
+  bound.norm = std::sqrt(square_norm);
+
+  // Assumption 2. Logistic: |L'| <= 1, L'' <= 1/4, L(0) = log 2. Quadratic: |2 (f - y)| <= 2 (1 + B C), as
+  // |y| <= 1 and |f| <= B C.
+  bound.lipschitz = regression ? 2 * (1 + bound.kernel_bound * bound.norm) : 1;
+  bound.loss_smoothness = regression ? 2 : 0.25;
+  bound.loss_at_zero = regression ? 0 : std::log(2.0);
+
+  bound.rademacher = rademacher_bound(bound);
+  bound.estimation = regression ? quadratic_estimation(bound) : lipschitz_estimation(bound);
+  bound.tails = kernel_tails(combination, rows.inputs());
+  optimise_epsilon(bound);
+  note_rows(model, bound);
+  note_assumptions(model, targets, bound);
+  return bound;
+}
+
+}  // namespace mfga
