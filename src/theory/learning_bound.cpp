@@ -28,6 +28,15 @@ void check_shapes(const Model& model, const BoundData& data) {
     throw Error(ErrorKind::kBadData,
                 "the model does not record its dictionary (training.features), which the bound needs");
   }
+  for (const Term& term : model.terms) {
+    if (term.atom.family != "linear" && term.atom.family != "gaussian") {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          fmt::format(
+              "the bound is about greedy models of linear and gaussian features; this model has {} terms",
+              term.atom.family));
+    }
+  }
   if (data.x.rows == 0 || static_cast<std::size_t>(data.x.rows) != data.y.size()) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("x has {} rows and y has {} values; they must agree and not be 0", data.x.rows,
@@ -96,12 +105,7 @@ double kernel_diagonal(const FamilyRequest& request, double largest_square_norm)
 }
 
 std::string kernel_name(const Atom& atom) {
-  std::string options;
-  const auto names = find_feature_family(atom.family)->parameter_names();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    options += fmt::format("{}{}={:.4g}", i == 0 ? "" : ", ", names[i], atom.parameters[i]);
-  }
-  return options.empty() ? atom.family : fmt::format("{}({})", atom.family, options);
+  return atom.family == "gaussian" ? fmt::format("gaussian(sigma={:.4g})", atom.parameters[0]) : atom.family;
 }
 
 // The coefficients by kernel: the atoms of a kernel have their family and parameters in common.
