@@ -20,6 +20,7 @@ constexpr double kBottom = kHeight - 46;
 constexpr double kLabelHeight = 17;
 // Wide enough for the larger letters of small screens.
 constexpr double kLetterWidth = 8.2;
+constexpr double kLabelLetterWidth = 9.2;  // bold
 constexpr double kLabelGap = 12;
 // Beyond this ratio of errors a linear scale would hide the better methods.
 constexpr double kLogRatio = 8;
@@ -134,7 +135,7 @@ class Panel {
     for (const Series& series : all_)
       label_letters = std::max(label_letters, label_text(series.label).size());
     left_ = 10 + kLetterWidth * static_cast<double>(tick_letters);
-    right_ = kWidth - kLabelGap - 2 - kLetterWidth * static_cast<double>(label_letters);
+    right_ = kWidth - kLabelGap - 2 - kLabelLetterWidth * static_cast<double>(label_letters);
     errors_.place(kBottom, kTop);
     terms_.place(left_ + 6, right_ - 6);
   }

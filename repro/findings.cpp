@@ -126,14 +126,12 @@ void compare_with_constant(const Datasets& datasets, std::vector<Finding>& findi
       }
     }
     if (worse.empty() && published_worse == 0) continue;
-    std::string what = dataset->title;
-    if (!worse.empty()) {
-      what += worse.size() == methods ? fmt::format(" (all {} methods", methods)
-                                      : fmt::format(" ({}", join_words(worse));
-      what += fmt::format("; {} of the published errors)", counted(published_worse, published));
-    } else {
-      what += fmt::format(" ({} of the published errors)", counted(published_worse, published));
-    }
+    const std::string here = worse.empty()             ? std::string("none")
+                             : worse.size() == methods ? fmt::format("all {} methods", methods)
+                                                       : join_words(worse);
+    const std::string what = published == 0 ? fmt::format("{} ({})", dataset->title, here)
+                                            : fmt::format("{} ({} here; {} as published)", dataset->title,
+                                                          here, counted(published_worse, published));
     beaten_on.push_back(what);
   }
   if (compared == 0) return;
@@ -187,14 +185,19 @@ void compare_times(const Datasets& datasets, std::vector<Finding>& findings) {
     if (*mfga < std::min(*lkrf, *eerf)) ++faster;
   }
   if (highest == 0) return;
-  const std::string low = short_number(lowest);
-  const std::string high = short_number(highest);
+  const auto ratio = [](double value) {
+    return value < 10 ? fmt::format("{:.2g}", value) : with_thousands(std::llround(value));
+  };
+  const std::string low = ratio(lowest);
+  const std::string high = ratio(highest);
   std::string text =
-      "is the time of the exact Gaussian kernel (GK) over that of MFGA, preprocessing and training together.";
+      "the time of the exact Gaussian kernel (GK) divided by that of MFGA, preprocessing and training "
+      "together.";
   if (compared > 0)
     text += fmt::format(" MFGA takes less time than both LKRF and EERF on {} data sets.",
                         counted(faster, compared));
-  findings.push_back({low == high ? low : fmt::format("{}\u2013{}", low, high), text});
+  findings.push_back(
+      {fmt::format("{}\u00a0\u00d7", low == high ? low : fmt::format("{}\u2013{}", low, high)), text});
 }
 
 void compare_choices_of_ridge(const Datasets& datasets, std::vector<Finding>& findings) {
@@ -212,11 +215,10 @@ void compare_choices_of_ridge(const Datasets& datasets, std::vector<Finding>& fi
     }
   }
   if (compared == 0) return;
-  findings.push_back(
-      {fmt::format("{:+.1f} %", 100 * largest),
-       fmt::format("is the most that an error changes for the worse when the ridge is chosen honestly, by "
-                   "cross-validation on the training rows, instead of on the test rows ({}).",
-                   where)});
+  findings.push_back({fmt::format("{:+.1f} %", 100 * largest),
+                      fmt::format("the largest rise of an error when the ridge is chosen honestly, by "
+                                  "cross-validation on the training rows, instead of on the test rows ({}).",
+                                  where)});
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ h1, h2, h3 { line-height: 1.2; font-weight: 650; text-wrap: balance; overflow-wr
 h1 { font-size: 2.1rem; letter-spacing: -0.015em; margin: 0 0 .8rem; }
 h2 { font-size: 1.4rem; letter-spacing: -0.01em; margin: 0 0 .3rem; }
 h3 { font-size: 1rem; margin: 0; }
+abbr { text-decoration: none; }
+sub { line-height: 0; }
 a { color: inherit; text-decoration-color: var(--rule); text-underline-offset: .2em; }
 a:hover { text-decoration-color: currentColor; }
 .lede { font-size: 1.12rem; margin: 0; }
@@ -40,12 +42,12 @@ section { margin-top: 4rem; }
 
 .findings { list-style: none; margin: 2.6rem 0 0; padding: 0; border-bottom: 1px solid var(--rule); }
 .findings li {
-  display: grid; grid-template-columns: 8.5rem 1fr; gap: 1.5rem; align-items: baseline;
+  display: grid; grid-template-columns: 8.2rem 1fr; gap: 1.6rem; align-items: baseline;
   max-width: none; padding: .85rem 0; border-top: 1px solid var(--rule);
 }
 .findings strong { font-size: 1.45rem; font-weight: 600; line-height: 1.1; white-space: nowrap; text-align: right;
                    font-variant-numeric: tabular-nums; letter-spacing: -0.01em; }
-.findings span { max-width: 44rem; }
+.findings span { max-width: 50rem; }
 
 .panels { display: grid; grid-template-columns: 1fr 1fr; gap: 2.5rem 2.5rem; margin-top: 1.8rem; }
 figure { margin: 0; min-width: 0; }
@@ -74,13 +76,15 @@ dl.guide dt { font-weight: 600; }
 dl.guide dd { margin: 0; }
 
 .facts { margin: 0 0 1.1rem; color: var(--soft); }
+.facts::first-letter { text-transform: uppercase; }
 .scroll { overflow-x: auto; }
 .scroll:focus-visible { outline: 2px solid var(--mfga); outline-offset: 3px; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; line-height: 1.35;
         font-variant-numeric: tabular-nums lining-nums; }
 caption { text-align: left; color: var(--soft); padding-bottom: .7rem; }
+caption span { position: sticky; left: 0; display: inline-block; max-width: calc(100vw - 2.2rem); }
 th, td { padding: .36rem .6rem; text-align: right; white-space: nowrap; font-weight: inherit; vertical-align: baseline; }
-th:first-child { text-align: left; padding-left: 0; position: sticky; left: 0; background: var(--page); }
+th.method { text-align: left; padding-left: 0; position: sticky; left: 0; background: var(--page); }
 td:last-child, thead th:last-child { padding-right: 0; }
 thead th { color: var(--soft); font-size: .86rem; vertical-align: bottom; }
 thead tr:first-child th[colspan] { text-align: center; border-bottom: 1px solid var(--rule); }
@@ -90,8 +94,6 @@ tbody tr + tr { border-top: 1px solid var(--faint); }
 tbody + tbody { border-top: 1px solid var(--soft); }
 .group th { font-size: .86rem; color: var(--soft); padding-top: .8rem; }
 tbody .group + tr { border-top: 0; }
-tbody th .key { display: inline-block; width: .62rem; height: .62rem; margin-right: .5rem; background: currentColor; }
-tbody th .name { color: var(--ink); }
 tbody th small, .se, .none { color: var(--soft); }
 tbody th small { margin-left: .4rem; }
 .published, .theirs { color: var(--soft); }
@@ -106,12 +108,15 @@ footer dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.
 footer dd { margin: 0; min-width: 0; }
 code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: .93em; }
 
-@media (max-width: 48rem) {
+@media screen and (max-width: 48rem) {
   body { padding: 2rem 1.1rem; }
   h1 { font-size: 1.65rem; }
   section { margin-top: 3rem; }
   .panels { grid-template-columns: 1fr; gap: 2rem; }
-  svg { font-size: 14px; }
+  svg { font-size: 13.5px; }
+  table { font-size: .86rem; }
+  th, td { padding: .36rem .42rem; }
+  .set { padding-left: .9rem; }
   .findings li { grid-template-columns: 1fr; gap: .15rem; }
   .findings strong { text-align: left; }
   dl.guide, footer dl { grid-template-columns: 1fr; gap: 0; }
@@ -119,23 +124,28 @@ code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation M
 }
 @media print {
   @page { margin: 14mm 13mm; }
-  :root { --page: #fff; }
-  body { max-width: none; padding: 0; font-size: 9.5pt; }
-  h1 { font-size: 18pt; } h2 { font-size: 13pt; }
-  section { margin-top: 9mm; }
-  .panels { grid-template-columns: 1fr 1fr; gap: 6mm; margin-top: 4mm; }
+  :root { --page: #fff; font-size: 9.5pt; }
+  body { max-width: none; padding: 0; }
+  section { margin-top: 8mm; break-inside: avoid; }
+  .panels { gap: 5mm 7mm; margin-top: 3mm; }
   .scroll { overflow: visible; }
-  table { font-size: 7.6pt; }
-  th, td { padding: .28rem .3rem; }
+  table { font-size: 7.8pt; }
+  thead th, .group th { font-size: 7.2pt; }
+  th, td { padding: .22rem .3rem; }
   .set { padding-left: .6rem; }
-  thead { display: table-row-group; }
-  figure, table, .findings li, .remarks li, .guide { break-inside: avoid; }
-  h2, .facts, caption { break-after: avoid; }
+  th.method, caption span { position: static; max-width: none; }
+  figure, table, .findings li { break-inside: avoid; }
   a { text-decoration: none; }
+  .lede { font-size: 1rem; }
   .findings { margin-top: 5mm; }
-  .findings li { grid-template-columns: 30mm 1fr; padding: .35rem 0; }
-  .findings strong { font-size: 13pt; }
-  footer { margin-top: 8mm; break-inside: avoid; }
+  .findings li { grid-template-columns: 27mm 1fr; padding: .35rem 0; }
+  .findings strong { font-size: 1.2rem; }
+  footer { margin-top: 6mm; padding-top: 2mm; break-inside: avoid; }
+  footer dl { display: block; }
+  footer dt, footer dd { display: inline; }
+  footer dt::after { content: ":"; }
+  footer dd::after { content: " \b7 "; }
+  footer dd:last-child::after { content: ""; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 )css";

@@ -37,6 +37,11 @@ class Column {
     }
   }
 
+  // Stands over the numbers, not over their standard errors.
+  [[nodiscard]] std::string heading(std::string_view text) const {
+    return fmt::format("<th scope=\"col\" class=\"{}\">{}{}</th>", style_, text, tail(""));
+  }
+
   [[nodiscard]] std::string html(std::size_t row) const {
     const std::optional<Cell>& cell = cells_[row];
     if (!cell)
@@ -123,18 +128,27 @@ std::vector<Column> make_columns(const DatasetResult& dataset, const std::vector
   return columns;
 }
 
-constexpr std::string_view kHead = R"(<thead>
-<tr><th rowspan="2" scope="col">Method</th><th rowspan="2" scope="col"><abbr title="number of terms">M</abbr></th>
+constexpr std::string_view kFirstHeadings = R"(<thead>
+<tr><th rowspan="2" scope="col" class="method">Method</th>
+<th rowspan="2" scope="col"><abbr title="number of terms">M</abbr></th>
 <th rowspan="2" scope="col"><abbr title="number of candidates">M<sub>0</sub></abbr></th>
 <th rowspan="2" scope="col">Training<br>rows used</th>
 <th colspan="3" scope="colgroup" class="set">Test error</th>
 <th colspan="2" scope="colgroup" class="set">Preprocessing, s</th>
 <th colspan="2" scope="colgroup" class="set">Training, s</th></tr>
-<tr><th scope="col" class="set">oracle</th><th scope="col">honest</th><th scope="col">paper</th>
-<th scope="col" class="set">here</th><th scope="col">paper</th>
-<th scope="col" class="set">here</th><th scope="col">paper</th></tr>
-</thead>
 )";
+// Of the columns from the fourth on, under the groups.
+constexpr std::size_t kFirstGrouped = 3;
+constexpr std::array<std::string_view, 7> kGroupedHeadings = {"oracle", "honest", "paper", "here",
+                                                              "paper",  "here",   "paper"};
+
+std::string table_head(const std::vector<Column>& columns) {
+  std::string html(kFirstHeadings);
+  html += "<tr>";
+  for (std::size_t i = 0; i < kGroupedHeadings.size(); ++i)
+    html += columns[kFirstGrouped + i].heading(kGroupedHeadings[i]);
+  return html + "</tr>\n</thead>\n";
+}
 
 struct Part {
   std::string_view part, title;
@@ -156,22 +170,22 @@ std::string dataset_table(const DatasetResult& dataset) {
   const std::vector<Column> columns = make_columns(dataset, rows);
 
   std::string html = fmt::format(
-      "<table>\n<caption>{}: test error ({}) and seconds. The lowest error of a column is "
+      "<table>\n<caption><span>{}: test error ({}) and seconds. The lowest error of a column is "
       "bold.</caption>\n{}",
-      escape_html(dataset.title), escape_html(dataset.error_unit), kHead);
+      escape_html(dataset.title), escape_html(dataset.error_unit), table_head(columns));
   std::size_t at = 0;
   for (const Part& part : kParts) {
     if (at == rows.size() || rows[at]->part != part.part) continue;
-    fmt::format_to(
-        std::back_inserter(html),
-        "<tbody class=\"part-{}\">\n<tr class=\"group\"><th colspan=\"{}\" scope=\"rowgroup\">{}</th></tr>\n",
-        part.part, columns.size() + 1, part.title);
+    fmt::format_to(std::back_inserter(html),
+                   "<tbody class=\"part-{}\">\n<tr class=\"group\"><th colspan=\"{}\" scope=\"rowgroup\" "
+                   "class=\"method\">{}</th></tr>\n",
+                   part.part, columns.size() + 1, part.title);
     for (; at < rows.size() && rows[at]->part == part.part; ++at) {
       const MethodRow& row = *rows[at];
       const std::string seeds =
           row.seeds > 1 ? fmt::format("<small>{} seeds</small>", row.seeds) : std::string();
-      fmt::format_to(std::back_inserter(html), "<tr><th scope=\"row\">{}{}</th>", escape_html(row.method),
-                     seeds);
+      fmt::format_to(std::back_inserter(html), "<tr><th scope=\"row\" class=\"method\">{}{}</th>",
+                     escape_html(row.method), seeds);
       for (const Column& column : columns) html += column.html(at);
       html += "</tr>\n";
     }

@@ -28,7 +28,7 @@ Curve sample_curve(const MethodRow& row, double decay) {
   for (const double part : {0.1, 0.25, 0.5, 0.75, 1.0}) {
     CurvePoint point{.terms = static_cast<Index>(std::lround(part * static_cast<double>(*row.terms))),
                      .error = row.oracle->error * std::pow(part, -decay)};
-    if (is_random(row.method)) point.standard_error = 0.03 * point.error / part;
+    if (is_random(row.method)) point.standard_error = 0.008 * point.error / std::sqrt(part);
     curve.points.push_back(point);
   }
   return curve;
