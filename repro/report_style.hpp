@@ -143,7 +143,7 @@ code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation M
   footer { margin-top: 6mm; padding-top: 2mm; break-inside: avoid; }
   footer dl { display: block; }
   footer dt, footer dd { display: inline; }
-  footer dt::after { content: ":"; }
+  footer dt::after { content: ": "; }
   footer dd::after { content: " \b7 "; }
   footer dd:last-child::after { content: ""; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

@@ -196,6 +196,7 @@ class ReproPageInBrowser : public ::testing::Test {
     return nlohmann::json::parse(decode_base64(dom.substr(start + kMark, end - start - kMark)));
   }
 
+ private:
   std::filesystem::path folder_;
 };
 
