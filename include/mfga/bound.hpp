@@ -1,6 +1,6 @@
-// The paper's learning bound (Lemma 1 and its main theorem, Theorem 2, with the quadratic-loss extension of its supplement),
-// evaluated for a trained model on its training rows. docs/bound.md says what each number is, and which are
-// estimates.
+// The paper's learning bound (Lemma 1 and its main theorem, Theorem 2, with the quadratic-loss extension of
+// its supplement), evaluated for a trained model on its training rows. docs/bound.md says what each number
+// is, and which are estimates.
 #pragma once
 
 #include <span>

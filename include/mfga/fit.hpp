@@ -29,6 +29,7 @@ struct FitOptions {
   double norm_bound = 0;              // > 0: |theta|_2 <= norm_bound instead of a ridge
   std::string intercept = "auto";     // auto | yes | no
   std::string scale_target = "auto";  // auto | none | range: to [-1, 1] by the training rows' range
+  std::string sigma = "auto";         // kernel width of the other methods; mfga's is in its features
   Index candidates = 0;               // lkrf, eerf: random features to choose from; 0: ten per term
   double subsample = 1;               // gk, glk: part of the training rows that is used
   double tolerance = 0;               // stop when the mean loss is at most this

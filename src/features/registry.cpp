@@ -26,7 +26,7 @@ std::optional<double> parse_number(std::string_view text) {
 
 [[noreturn]] void throw_bad_value(std::string_view option, std::string_view text, std::string_view expected) {
   throw Error(ErrorKind::kInvalidArgument,
-              fmt::format("--features: {}={} is not possible; expected {}", option, text, expected));
+              fmt::format("{}={} is not possible; expected {}", option, text, expected));
 }
 
 }  // namespace

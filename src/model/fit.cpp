@@ -181,6 +181,13 @@ class Fitter {
     report().auto_sigma_queries = width.queries;
   }
 
+  // The width of the methods with one kernel.
+  double width_of_kernel() {
+    const SigmaChoice choice = parse_sigma(options_.sigma);
+    if (choice.automatic) find_width();
+    return choice.resolve(report().auto_sigma);
+  }
+
   void learn_greedily(const ProgressCallback& progress) {
     // The dictionary's size is known, and refused if need be, before any work is done.
     const Dictionary dictionary(settings_.features);
@@ -216,7 +223,7 @@ class Fitter {
   }
 
   void learn_random_features() {
-    find_width();
+    const double sigma = width_of_kernel();
     report().prepare_seconds = seconds_since(start_);
     const auto score_start = Clock::now();
     const bool draws_only = options_.method == "rks";
@@ -224,12 +231,12 @@ class Fitter {
                                : options_.candidates > 0 ? options_.candidates
                                                          : 10 * options_.terms;
     const std::vector<Atom> atoms = choose_random_features(
-        problem(), {options_.method, options_.terms, n_candidates, report().auto_sigma, options_.seed});
+        problem(), {options_.method, options_.terms, n_candidates, sigma, options_.seed});
     if (!draws_only) report().score_seconds = seconds_since(score_start);
     report().candidates = n_candidates;
     report().features = fmt::format("fourier(count={})", n_candidates);
     report().engine = "lazy";
-    report().sigmas = {report().auto_sigma};
+    report().sigmas = {sigma};
 
     const auto fit_start = Clock::now();
     const auto refit = make_refit();
@@ -278,19 +285,19 @@ class Fitter {
               "--subsample, or raise --memory-limit",
               n_rows, bytes * 0x1p-20, memory_limit_bytes(options_) * 0x1p-20));
     }
-    find_width();
+    const double sigma = width_of_kernel();
     report().prepare_seconds = seconds_since(start_);
     report().features = options_.method == "gk" ? "gaussian kernel" : "linear kernel + gaussian kernel";
     report().engine = "exact";
     report().candidates = n_rows;
-    report().sigmas = {report().auto_sigma};
+    report().sigmas = {sigma};
 
     const auto fit_start = Clock::now();
     const std::vector<Index> chosen =
         random_rows(rows_.rows(), n_rows, options_.seed, RandomStream::kSubsample);
     std::vector<double> targets;
     for (const Index row : chosen) targets.push_back(target_.values[static_cast<std::size_t>(row)]);
-    KernelMachine machine(rows_, chosen, report().auto_sigma, workers_);
+    KernelMachine machine(rows_, chosen, sigma, workers_);
     if (options_.method == "glk") machine.add_linear_kernel();
     const KernelSolution solution =
         machine.solve(targets, *target_.loss, options_.ridge, settings_.intercept);

@@ -2,13 +2,15 @@
 
 #include <array>
 
+#include "features/family.hpp"
+
 namespace mfga {
 namespace {
 
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 
-constexpr std::array<OptionRow<FitOptions>, 17> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 18> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -31,6 +33,8 @@ constexpr std::array<OptionRow<FitOptions>, 17> kFitTable = {{
     {"scale-target", &FitOptions::scale_target, "auto|none|range", 0, 0,
      "range: a regression target is mapped to [-1, 1] by its range on the training rows; auto: none, or what "
      "the preset says"},
+    {"sigma", &FitOptions::sigma, "WIDTH", 0, 0,
+     "kernel width of rks, lkrf, eerf, gk and glk: auto, a number, or auto*NUMBER (mfga: in --features)"},
     {"candidates", &FitOptions::candidates, "M0", 0, kMany,
      "random features that lkrf and eerf choose from; 0: ten per term"},
     {"subsample", &FitOptions::subsample, "F", 0, 1,
@@ -82,6 +86,12 @@ void FitOptions::validate() const {
   if (method != "mfga" && !features.empty()) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("--features is for the method mfga; {} has its own features", method));
+  }
+  static_cast<void>(parse_sigma(sigma));
+  if (method == "mfga" && sigma != "auto") {
+    throw Error(ErrorKind::kInvalidArgument,
+                "--sigma is for the other methods; for mfga write it into --features, e.g. gaussian(order=2, "
+                "sigma=3)");
   }
   if (candidates > 0 && candidates < terms) {
     throw Error(

@@ -1,0 +1,98 @@
+#include "repro/page_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mfga::repro {
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char character : text) {
+    switch (character) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default: {
+        // Control characters are not allowed in a page.
+        const auto code = static_cast<unsigned char>(character);
+        const bool control = (code < 0x20 && code != '\t' && code != '\n') || code == 0x7f;
+        if (control)
+          escaped += "\uFFFD";
+        else
+          escaped += character;
+      }
+    }
+  }
+  return escaped;
+}
+
+std::string with_thousands(Index number) {
+  std::string digits = fmt::to_string(number);
+  const auto first = static_cast<Index>(number < 0 ? 1 : 0);
+  for (Index at = static_cast<Index>(digits.size()) - 3; at > first; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::string short_number(double value) {
+  const double size = std::abs(value);
+  // The limits lie where rounding would add a digit.
+  int decimals = 0;
+  if (size < 0.0995) {
+    decimals = 3;
+  } else if (size < 9.995) {
+    decimals = 2;
+  } else if (size < 99.95) {
+    decimals = 1;
+  }
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+int shared_decimals(std::span<const double> values) {
+  double smallest = 1;
+  for (const double value : values) {
+    if (value > 0) smallest = std::min(smallest, value);
+  }
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(smallest))), 2, 4);
+}
+
+int count_decimals(std::string_view number) {
+  const std::size_t point = number.find('.');
+  return point == std::string_view::npos ? 0 : static_cast<int>(number.size() - point - 1);
+}
+
+std::string pad_decimals(std::string_view number, int decimals) {
+  constexpr std::string_view kFigureSpace = "\u2007";
+  constexpr std::string_view kPunctuationSpace = "\u2008";
+  std::string padded(number);
+  const int own = count_decimals(number);
+  if (own == 0 && decimals > 0) padded += kPunctuationSpace;
+  for (int i = own; i < decimals; ++i) padded += kFigureSpace;
+  return padded;
+}
+
+std::string join_words(std::span<const std::string> words) {
+  std::string joined;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) joined += i + 1 == words.size() ? " and " : ", ";
+    joined += words[i];
+  }
+  return joined;
+}
+
+}  // namespace mfga::repro

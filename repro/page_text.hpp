@@ -1,0 +1,33 @@
+// Text for the page: escaped, rounded, aligned.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "mfga/views.hpp"
+
+namespace mfga::repro {
+
+// Safe in the text and in quoted attributes of HTML and SVG.
+std::string escape_html(std::string_view text);
+
+// 46371 -> 46,371
+std::string with_thousands(Index number);
+
+// Three significant digits, at most three decimals, no exponent: 0.012, 1.53, 24.1, 139.
+std::string short_number(double value);
+
+// Decimals that show two significant digits of the smallest positive value, between 2 and 4.
+int shared_decimals(std::span<const double> values);
+
+int count_decimals(std::string_view number);
+
+// Pads with spaces as wide as digits so that right-aligned numbers stand with their points below each other.
+std::string pad_decimals(std::string_view number, int decimals);
+
+// "a, b and c"
+std::string join_words(std::span<const std::string> words);
+
+}  // namespace mfga::repro

@@ -1,0 +1,152 @@
+// The page: what was found, the figure, a table per data set, and how it was made.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "repro/chart_svg.hpp"
+#include "repro/findings.hpp"
+#include "repro/page_text.hpp"
+#include "repro/report_style.hpp"
+#include "repro/report_table.hpp"
+#include "repro/results.hpp"
+
+namespace mfga::repro {
+namespace {
+
+// The policy lets nothing be loaded or run, whatever the texts contain.
+constexpr std::string_view kHead = R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>MFGA: the paper's tables and figure, regenerated</title>
+<style>)";
+
+constexpr std::string_view kIntroduction = R"(<h1>The evidence for MFGA, computed again</h1>
+<p class="lede">The tables and the figure of <cite>Learning Bounds for Greedy Approximation with Explicit Feature Maps
+from Multiple Kernels</cite> (Shahrampour and Tarokh, NeurIPS 2018), regenerated on one machine by one command, beside
+the published figures.</p>
+)";
+
+constexpr std::string_view kGuide = R"(<section aria-labelledby="guide">
+<h2 id="guide">How to read the tables</h2>
+<dl class="guide">
+<dt>oracle</dt><dd>The ridge is the one with the lowest error on the test rows, as the paper reports. It is optimistic.</dd>
+<dt>honest</dt><dd>The ridge is chosen by cross-validation on the training rows; the test rows are used once.</dd>
+<dt>paper</dt><dd>The published figure, from the paper&#8217;s own machine.</dd>
+<dt>&#177;</dt><dd>Standard error of the mean over the seeds, for methods that draw random features.</dd>
+<dt>M, M<sub>0</sub></dt><dd>Terms in the model, and candidates they were chosen from.</dd>
+<dt>our default</dt><dd>MFGA as <code>mfga train</code> runs it when told nothing else, with as many terms as in the paper and
+with fewer.</dd>
+</dl>
+</section>
+)";
+
+std::string duration(double seconds) {
+  if (seconds < 60) return fmt::format("{} s", short_number(seconds));
+  const auto whole = static_cast<Index>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+class Page {
+ public:
+  explicit Page(const Results& results) : results_(results) {}
+
+  std::string build() {
+    add("{}{}</style>\n</head>\n<body>\n<header>\n{}", kHead, kReportStyle, kIntroduction);
+    if (results_.quick) {
+      add("<p class=\"quick\" role=\"note\"><strong>Quick run.</strong> Fewer rows and fewer seeds than in "
+          "the "
+          "paper: this page shows that everything works, and its figures must not be compared with the "
+          "published "
+          "ones.</p>\n");
+    }
+    add_findings();
+    add("</header>\n<main>\n");
+    add_figure();
+    if (!results_.datasets.empty()) add("{}", kGuide);
+    for (std::size_t i = 0; i < results_.datasets.size(); ++i) add_dataset(i);
+    add("</main>\n");
+    add_footer();
+    add("</body>\n</html>\n");
+    return std::move(html_);
+  }
+
+ private:
+  template <typename... Values>
+  void add(fmt::format_string<Values...> pattern, Values&&... values) {
+    fmt::format_to(std::back_inserter(html_), pattern, std::forward<Values>(values)...);
+  }
+
+  void add_findings() {
+    const std::vector<Finding> findings = find_findings(results_);
+    if (findings.empty()) return;
+    add("<ul class=\"findings\">\n");
+    for (const Finding& finding : findings)
+      add("<li><strong>{}</strong> <span>{}</span></li>\n", escape_html(finding.figure),
+          escape_html(finding.text));
+    add("</ul>\n");
+  }
+
+  void add_figure() {
+    const auto& datasets = results_.datasets;
+    if (std::all_of(datasets.begin(), datasets.end(),
+                    [](const DatasetResult& dataset) { return dataset.figure.empty(); }))
+      return;
+    add("<section aria-labelledby=\"figure\">\n<h2 id=\"figure\">Test error against the number of "
+        "terms</h2>\n"
+        "<p class=\"soft\">The paper&#8217;s Figure 1. Lower is better; bars are one standard error over "
+        "seeds; "
+        "dashed and dotted lines do not depend on M.</p>\n<div class=\"panels\">\n");
+    for (std::size_t i = 0; i < datasets.size(); ++i) {
+      if (datasets[i].figure.empty()) continue;
+      add("<figure>\n<figcaption><h3><a href=\"#data-{}\">{}</a></h3><span "
+          "class=\"soft\">{}</span></figcaption>\n{}"
+          "</figure>\n",
+          i + 1, escape_html(datasets[i].title), escape_html(datasets[i].error_unit),
+          chart_svg(datasets[i], fmt::format("panel-{}", i + 1)));
+    }
+    add("</div>\n</section>\n");
+  }
+
+  void add_dataset(std::size_t i) {
+    const DatasetResult& dataset = results_.datasets[i];
+    add("<section id=\"data-{0}\" aria-labelledby=\"title-{0}\">\n<h2 id=\"title-{0}\">{1}</h2>\n", i + 1,
+        escape_html(dataset.title));
+    add("<p class=\"facts\">{}, {} training rows, {} test rows, {} inputs, \u03c3 = {}.",
+        escape_html(dataset.task), with_thousands(dataset.n_train), with_thousands(dataset.n_test),
+        with_thousands(dataset.inputs), short_number(dataset.sigma));
+    if (!dataset.source_note.empty()) add(" {}", escape_html(dataset.source_note));
+    add("</p>\n<div class=\"scroll\" role=\"region\" aria-labelledby=\"title-{}\" "
+        "tabindex=\"0\">\n{}</div>\n",
+        i + 1, dataset_table(dataset));
+    if (!dataset.remarks.empty()) {
+      add("<ul class=\"remarks\">\n");
+      for (const std::string& remark : dataset.remarks) add("<li>{}</li>\n", escape_html(remark));
+      add("</ul>\n");
+    }
+    add("</section>\n");
+  }
+
+  void add_footer() {
+    add("<footer>\n<dl>\n<dt>Command</dt><dd><code>{}</code></dd>\n<dt>Version</dt><dd>mfga {}</dd>\n",
+        escape_html(results_.command), escape_html(results_.mfga_version));
+    add("<dt>Machine</dt><dd>{}, {} {}</dd>\n<dt>Date</dt><dd>{}</dd>\n<dt>Total time</dt><dd>{}{}</dd>\n",
+        escape_html(results_.cpu), results_.cores, results_.cores == 1 ? "core" : "cores",
+        escape_html(results_.date), duration(results_.total_seconds), results_.quick ? " (quick run)" : "");
+    add("</dl>\n</footer>\n");
+  }
+
+  const Results& results_;
+  std::string html_;
+};
+
+}  // namespace
+
+std::string results_to_html(const Results& results) { return Page(results).build(); }
+
+}  // namespace mfga::repro
