@@ -89,7 +89,9 @@ class Page {
     for (const Finding& finding : findings)
       add("<li><strong>{}</strong> <span>{}</span></li>\n", escape_html(finding.figure),
           escape_html(finding.text));
-    add("</ul>\n");
+    add("</ul>\n<p class=\"soft\">Errors in this list are oracle errors, as the paper reports them; the "
+        "tables have the "
+        "honest ones beside them.</p>\n");
   }
 
   void add_figure() {

@@ -46,8 +46,12 @@ TEST(ReproPage, SaysWhatTheNumbersSay) {
   EXPECT_NE(html.find("News (all 6 methods here; 6 of 6 as published)"), std::string::npos);
   EXPECT_NE(html.find("Year (RKS, LKRF and EERF here; 3 of 6 as published)"), std::string::npos);
   EXPECT_EQ(count(html, "Quick run."), 0U);
+  EXPECT_EQ(count(html, "of the published ones."), 1U);
   results.quick = true;
-  EXPECT_EQ(count(results_to_html(results), "Quick run."), 1U);
+  const std::string quick = results_to_html(results);
+  EXPECT_EQ(count(quick, "Quick run."), 1U);
+  EXPECT_EQ(count(quick, "of the published ones."), 0U);
+  EXPECT_EQ(count(quick, "as published"), 0U);
 }
 
 TEST(ReproPage, StandsWithLittleOrNothingToShow) {
