@@ -25,6 +25,7 @@ void add_bound(CLI::App& tool);
 void add_generate(CLI::App& tool);
 void add_demo(CLI::App& tool);
 void add_options(CLI::App& tool);
+void add_reproduce(CLI::App& tool);
 
 // Adds --name for every row of an option table.
 template <class Options>

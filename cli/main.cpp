@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   mfga::cli::add_bound(tool);
   mfga::cli::add_generate(tool);
   mfga::cli::add_demo(tool);
+  mfga::cli::add_reproduce(tool);
   mfga::cli::add_options(tool);
   try {
     tool.parse(argc, argv);

@@ -69,6 +69,7 @@ struct DatasetResult {
   std::vector<MethodRow> rows;
   std::vector<Curve> figure;  // no panel if empty
   std::vector<std::string> remarks;
+  std::vector<std::string> finished;  // what a run that goes on need not do again
   bool operator==(const DatasetResult&) const = default;
 };
 

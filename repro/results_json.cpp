@@ -85,6 +85,7 @@ Json dataset_json(const DatasetResult& dataset) {
   json["figure"] = Json::array();
   for (const Curve& curve : dataset.figure) json["figure"].push_back(curve_json(curve));
   json["remarks"] = dataset.remarks;
+  json["finished"] = dataset.finished;
   return json;
 }
 
@@ -210,6 +211,7 @@ DatasetResult read_dataset(const Node& node) {
   for (const Node& row : node.member("rows").elements()) dataset.rows.push_back(read_row(row));
   for (const Node& curve : node.member("figure").elements()) dataset.figure.push_back(read_curve(curve));
   for (const Node& remark : node.member("remarks").elements()) dataset.remarks.push_back(remark.text());
+  for (const Node& method : node.member("finished").elements()) dataset.finished.push_back(method.text());
   return dataset;
 }
 

@@ -24,7 +24,8 @@ enum class RandomStream : std::uint32_t {
   kGeneratorModel,
   kFourier,
   kLandmarks,
-  kSubsample
+  kSubsample,
+  kFolds
 };
 
 class CounterRandom {

@@ -210,8 +210,8 @@ class Fitter {
     const GreedyResult greedy =
         run_greedy(problem(), candidates, *engine, *refit,
                    {options_.terms, options_.per_step, options_.tolerance, penalty_},
-                   [&](const GreedyStep& step, Index terms) {
-                     return !progress || progress({terms, terms_wanted, step.risk, step.seconds});
+                   [&](const GreedyStep& step, const ActiveSet& active) {
+                     return !progress || progress({active.size(), terms_wanted, step.risk, step.seconds});
                    });
     report().fit_seconds = seconds_since(fit_start);
     report().initial_risk = greedy.initial_risk;

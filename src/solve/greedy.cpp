@@ -65,7 +65,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       result.path.back().risk = risk;
       result.path.back().seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (on_step && !on_step(result.path.back(), result.active.size())) {
+      if (on_step && !on_step(result.path.back(), result.active)) {
         throw Error(ErrorKind::kInterrupted, "training was interrupted");
       }
     }

@@ -34,7 +34,7 @@ struct GreedyResult {
 };
 
 // Called after each step; returning false stops with Error(kInterrupted).
-using StepCallback = std::function<bool(const GreedyStep& step, Index terms_so_far)>;
+using StepCallback = std::function<bool(const GreedyStep& step, const ActiveSet& active)>;
 
 [[nodiscard]] GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine,
                                       Refit& refit, const GreedyOptions& options,

@@ -251,7 +251,7 @@ TEST(Greedy, RecordsThePath) {
   const Setting setting = noisy_regression(800, 10);
   Index calls = 0;
   const GreedyResult result =
-      run(setting, squared_loss(), {{7, 3, 0, {0.1, 0}}}, [&](const GreedyStep&, Index) {
+      run(setting, squared_loss(), {{7, 3, 0, {0.1, 0}}}, [&](const GreedyStep&, const ActiveSet&) {
         ++calls;
         return true;
       });
@@ -275,7 +275,7 @@ TEST(Greedy, StopsAtTheToleranceOrWhenAsked) {
   const GreedyResult early = run(setting, squared_loss(), {{12, 1, full.path[4].risk, {0.1, 0}}});
   EXPECT_EQ(early.active.size(), 5);
   EXPECT_THROW(static_cast<void>(run(setting, squared_loss(), {{12, 1, 0, {0.1, 0}}},
-                                     [](const GreedyStep&, Index terms) { return terms < 3; })),
+                                     [](const GreedyStep&, const ActiveSet& active) { return active.size() < 3; })),
                Error);
 }
 
