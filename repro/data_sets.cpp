@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "core/random.hpp"
 #include "data/standardise.hpp"
@@ -31,6 +33,8 @@ struct Source {
   std::vector<std::string> ignore;
   std::string header = "auto";
   Index n_features = 0;
+  std::optional<std::pair<double, double>> target_range =
+      std::nullopt;  // where the rows do not show all of it
 };
 
 const std::vector<Source>& sources() {
@@ -46,7 +50,8 @@ const std::vector<Source>& sources() {
        "0",
        {},
        "no",
-       0},
+       0,
+       std::pair(1922.0, 2011.0)},
       {"news",
        "news",
        "Online news popularity",
@@ -112,13 +117,17 @@ void keep_rows(Rows& rows, Index most) {
   rows = std::move(kept);
 }
 
-// The paper's protocol: inputs standardised, the response of a regression mapped to [-1, 1] by its range, the
-// width from the 50th neighbours; all from the training rows.
-void prepare(Setting& setting, Workers& workers) {
+// The paper's protocol: inputs standardised on the training rows, the response of a regression mapped to [-1,
+// 1] by the range of the whole data set, the width from the 50th neighbours of training rows.
+void prepare(Setting& setting, const std::optional<std::pair<double, double>>& known_range,
+             Workers& workers) {
   setting.loss = setting.task == Task::kRegression ? &squared_loss() : &logistic_loss();
-  const auto [low, high] = std::minmax_element(setting.train.y.begin(), setting.train.y.end());
-  const double shift = 0.5 * (*low + *high);
-  const double scale = 0.5 * (*high - *low);
+  const auto [train_low, train_high] = std::minmax_element(setting.train.y.begin(), setting.train.y.end());
+  const auto [test_low, test_high] = std::minmax_element(setting.test.y.begin(), setting.test.y.end());
+  const auto [low, high] =
+      known_range.value_or(std::pair(std::min(*train_low, *test_low), std::max(*train_high, *test_high)));
+  const double shift = 0.5 * (low + high);
+  const double scale = 0.5 * (high - low);
   if (!(scale > 0)) throw Error(ErrorKind::kBadData, "the target has the same value in every training row");
   for (Rows* rows : {&setting.train, &setting.test}) {
     for (double& y : rows->y) y = (y - shift) / scale;  // classes become -1 and +1
@@ -152,7 +161,7 @@ DataSet load(const Source& source, const LoadOptions& options, Workers& workers)
       rows_of(TableFile(folder + source.test_file, read).read_for_training(source.target, source.ignore));
   keep_rows(data.setting.train, options.most_train_rows);
   keep_rows(data.setting.test, options.most_test_rows);
-  prepare(data.setting, workers);
+  prepare(data.setting, source.target_range, workers);
   return data;
 }
 
@@ -181,7 +190,7 @@ DataSet load_full_year(const Source& source, const LoadOptions& options, Workers
   data.setting.test = slice(kFullYearTrainRows, all.size() - kFullYearTrainRows);
   keep_rows(data.setting.train, options.most_train_rows > 0 ? options.most_train_rows : kPaperTrainRows);
   keep_rows(data.setting.test, options.most_test_rows > 0 ? options.most_test_rows : kPaperTestRows);
-  prepare(data.setting, workers);
+  prepare(data.setting, source.target_range, workers);
   return data;
 }
 
@@ -205,7 +214,7 @@ DataSet generate_year_shape(const LoadOptions& options, Workers& workers) {
   data.setting.test.x = Matrix(options.generated_rows / 9, generate.inputs);
   generator.make_rows(options.generated_rows, data.setting.test.x, data.setting.test.y,
                       workers.pool.threads());
-  prepare(data.setting, workers);
+  prepare(data.setting, std::nullopt, workers);
   return data;
 }
 
