@@ -60,4 +60,11 @@ std::optional<PaperSetting> paper_setting(std::string_view dataset, std::string_
   return entry == nullptr ? std::nullopt : std::optional(entry->setting);
 }
 
+Index paper_training_rows(std::string_view dataset) {
+  if (dataset == "year") return 46371;
+  if (dataset == "news") return 26561;
+  if (dataset == "adult") return 32561;
+  return dataset == "epileptic" ? 8625 : 0;
+}
+
 }  // namespace mfga::repro

@@ -17,5 +17,7 @@ struct PaperSetting {
 // Data sets: year, news, adult, epileptic. Methods: RKS, LKRF, EERF, MFGA, GK, GLK. Nothing for other names.
 std::optional<PaperFigures> paper_figures(std::string_view dataset, std::string_view method);
 std::optional<PaperSetting> paper_setting(std::string_view dataset, std::string_view method);
+// Table 1: the number of training rows; 0 for other names.
+Index paper_training_rows(std::string_view dataset);
 
 }  // namespace mfga::repro

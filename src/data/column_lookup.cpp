@@ -35,10 +35,10 @@ std::string lower_case(std::string_view text) {
 
 // The most similar name, or an empty text when none is similar.
 std::string nearest_name(const std::vector<std::string>& columns, std::string_view name) {
-  constexpr std::size_t most_columns = 10'000;  // beyond that it would take long to compare
+  constexpr std::size_t kMostColumns = 10'000;  // beyond that it would take long to compare
   std::string nearest;
   std::size_t smallest = std::max<std::size_t>(1, name.size() / 3) + 1;
-  for (const std::string& column : std::span(columns).first(std::min(columns.size(), most_columns))) {
+  for (const std::string& column : std::span(columns).first(std::min(columns.size(), kMostColumns))) {
     const std::size_t distance = edit_distance(lower_case(column), lower_case(name));
     if (distance < smallest) {
       smallest = distance;
@@ -49,8 +49,8 @@ std::string nearest_name(const std::vector<std::string>& columns, std::string_vi
 }
 
 std::string list_names(const std::vector<std::string>& columns) {
-  constexpr std::size_t most_names = 10;
-  const auto shown = std::span(columns).first(std::min(columns.size(), most_names));
+  constexpr std::size_t kMostNames = 10;
+  const auto shown = std::span(columns).first(std::min(columns.size(), kMostNames));
   std::string list = fmt::format("{}", fmt::join(shown, ", "));
   if (shown.size() < columns.size()) list += fmt::format(", ... ({} in all)", columns.size());
   return list;

@@ -42,12 +42,12 @@ class FileDescriptor {
 };
 
 std::string read_all(const std::string& path, const FileDescriptor& file) {
-  constexpr std::size_t block = std::size_t{1} << 20U;
+  constexpr std::size_t kBlock = std::size_t{1} << 20U;
   std::string content;
   for (;;) {
     const std::size_t used = content.size();
-    content.resize(used + block);
-    const ssize_t count = ::read(file.number(), content.data() + used, block);
+    content.resize(used + kBlock);
+    const ssize_t count = ::read(file.number(), content.data() + used, kBlock);
     const int code = errno;
     content.resize(used + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count == 0) return content;
@@ -60,8 +60,8 @@ bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 class Inflater {
  public:
   Inflater() {
-    constexpr int gzip_only = 16;
-    if (inflateInit2(&stream_, MAX_WBITS + gzip_only) != Z_OK) throw std::bad_alloc();
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -115,12 +115,12 @@ class Inflater {
 
   // A gzip file ends with its size modulo 2^32: right for most files, a guess for the others.
   static std::size_t expected_size(std::string_view compressed) {
-    constexpr std::size_t largest_ratio = 1032;
+    constexpr std::size_t kLargestRatio = 1032;
     std::uint32_t size = 0;
     if (compressed.size() > sizeof(size)) {
       std::memcpy(&size, compressed.data() + compressed.size() - sizeof(size), sizeof(size));
     }
-    return std::min<std::size_t>(size, compressed.size() * largest_ratio) + 1;
+    return std::min<std::size_t>(size, compressed.size() * kLargestRatio) + 1;
   }
 
   z_stream stream_{};

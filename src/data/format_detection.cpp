@@ -35,11 +35,11 @@ void check_is_text(std::string_view path, std::string_view bytes) {
 // column).
 template <typename Decide>
 void visit_first_rows(std::string_view bytes, const TextLayout& layout, const Decide& decided) {
-  constexpr int most_rows = 1000;
+  constexpr int kMostRows = 1000;
   const char* const end = bytes.data() + bytes.size();
   const char* p = bytes.data();
   Index skipped = 0;
-  for (int i = 0; i < most_rows; ++i) {
+  for (int i = 0; i < kMostRows; ++i) {
     p = layout.find_row(p, end, skipped);
     if (p == end) return;
     const char* const newline = line_end(p, end);
@@ -62,8 +62,8 @@ bool content_is_libsvm(std::string_view bytes, const TextLayout& layout) {
 
 // The delimiter of the first row outside quotes: a tab, else the more frequent of comma and semicolon.
 char find_delimiter(std::string_view bytes, const TextLayout& layout) {
-  constexpr std::string_view delimiters = "\t,;";
-  std::array<Index, delimiters.size()> counts{};
+  constexpr std::string_view kDelimiters = "\t,;";
+  std::array<Index, kDelimiters.size()> counts{};
   const char* const end = bytes.data() + bytes.size();
   Index skipped = 0;
   bool in_quotes = false;
@@ -71,7 +71,7 @@ char find_delimiter(std::string_view bytes, const TextLayout& layout) {
     if (*p == '"') in_quotes = !in_quotes;
     if (in_quotes) continue;
     if (*p == '\n') break;
-    const std::size_t position = delimiters.find(*p);
+    const std::size_t position = kDelimiters.find(*p);
     if (position != std::string_view::npos) ++counts[position];
   }
   if (counts[0] > 0) return '\t';

@@ -103,8 +103,8 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
     }
   }
   // A wrong index can ask for any amount of memory: find out before the columns are named.
-  constexpr Index name_size = 8;  // about what a name takes, in numbers
-  check_memory(path_, rows.rows() + name_size, features);
+  constexpr Index kNameSize = 8;  // about what a name takes, in numbers
+  check_memory(path_, rows.rows() + kNameSize, features);
   std::vector<std::string> names = numbered_columns(features + 1);
   names[0] = "label";
   set_columns(std::move(names));

@@ -65,14 +65,14 @@ NpyReader::NpyReader(std::string path, std::string_view bytes) : path_(std::move
 // Cuts the header off: magic, version (two bytes), length (two bytes, since version 2 four), a Python
 // dictionary.
 std::string_view NpyReader::take_header(std::string_view& bytes) const {
-  constexpr std::size_t version_end = kMagic.size() + 2;
-  if (bytes.size() < version_end) fail("the .npy file is truncated inside its header");
+  constexpr std::size_t kVersionEnd = kMagic.size() + 2;
+  if (bytes.size() < kVersionEnd) fail("the .npy file is truncated inside its header");
   const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
   if (version < 1 || version > 3)
     fail(fmt::format("the .npy format has version {}, known are 1 to 3", version));
   const std::size_t length_size = version == 1 ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
   std::uint32_t length = 0;
-  bytes.remove_prefix(version_end);
+  bytes.remove_prefix(kVersionEnd);
   if (bytes.size() < length_size) fail("the .npy file is truncated inside its header");
   std::memcpy(&length, bytes.data(), length_size);
   bytes.remove_prefix(length_size);

@@ -7,10 +7,10 @@
 namespace mfga {
 
 std::string_view trim(std::string_view text) {
-  constexpr std::string_view space = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(space);
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(space) - first + 1);
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 FieldContent classify_field(std::string_view text, double& value) {
@@ -42,12 +42,12 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string quoted_for_message(std::string_view text) {
-  constexpr std::size_t longest = 40;
+  constexpr std::size_t kLongest = 40;
   const auto continues_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
   std::string result = "\"";
   std::size_t characters = 0;
   for (const char c : text) {
-    if (!continues_character(c) && ++characters > longest) {
+    if (!continues_character(c) && ++characters > kLongest) {
       result += "...";
       break;
     }

@@ -41,20 +41,20 @@ void check_range(std::string_view option, Index value, Index least, Index most) 
 }
 
 void check_options(const ReadOptions& options) {
-  constexpr std::array<std::string_view, 5> formats = {"auto", "csv", "tsv", "libsvm", "npy"};
-  constexpr std::array<std::string_view, 3> headers = {"auto", "yes", "no"};
-  constexpr Index most_threads = 4096;
-  check_choice("format", options.format, formats);
-  check_choice("header", options.header, headers);
+  constexpr std::array<std::string_view, 5> kFormats = {"auto", "csv", "tsv", "libsvm", "npy"};
+  constexpr std::array<std::string_view, 3> kHeaders = {"auto", "yes", "no"};
+  constexpr Index kMostThreads = 4096;
+  check_choice("format", options.format, kFormats);
+  check_choice("header", options.header, kHeaders);
   check_range("n-features", options.n_features, 0, std::numeric_limits<std::int32_t>::max());
-  check_range("threads", options.threads, 0, most_threads);
+  check_range("threads", options.threads, 0, kMostThreads);
   check_range("chunk-bytes", options.chunk_bytes, 1, std::numeric_limits<Index>::max() / 2);
 }
 
 std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_view bytes,
                                          const ReadOptions& options) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  if (bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   if (bytes.empty())
     throw Error(ErrorKind::kBadData, fmt::format("{}: the file is empty; expected a table", path));
   const auto [format, delimiter] = detect_format(path, bytes, options);
@@ -148,7 +148,7 @@ Index TableFile::column(std::string_view name_or_index, std::string_view option)
 Table TableFile::read(std::span<const Index> predictors, std::optional<Index> target) const {
   const auto start = Clock::now();
   const ColumnPlan plan = impl_->make_plan(predictors, target);
-  constexpr double megabyte = 1e6;
+  constexpr double kMegabyte = 1e6;
   Table table;
   table.source = path();
   if (!has_header() && format() != "libsvm") table.unnamed_columns = static_cast<Index>(columns().size());
@@ -156,7 +156,7 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   if (target) table.target_name = impl_->name_of(*target);
   ThreadPool pool(impl_->options.threads);
   impl_->reader->read(plan, pool, table);
-  table.megabytes = static_cast<double>(impl_->content.bytes().size()) / megabyte;
+  table.megabytes = static_cast<double>(impl_->content.bytes().size()) / kMegabyte;
   table.load_seconds = impl_->opening_seconds + seconds_since(start);
   return table;
 }

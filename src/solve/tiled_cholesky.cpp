@@ -8,7 +8,7 @@
 namespace mfga {
 namespace {
 
-constexpr Index kTile = 192;
+constexpr Index kTile = 384;
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 

@@ -87,20 +87,20 @@ TEST_F(NpyTest, OtherArraysAreRefusedWithWhatToDo) {
 }
 
 TEST_F(NpyTest, NumbersMustBeFinite) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::string header = header_of("'<f8'", "False", "(3, 2)");
   expect_message(
       read_error(write(npy(header, bytes_of<double>({1, 2, 3, NAN, NAN, 6}))), ErrorKind::kBadData),
       {"found nan in row 2, column 2 (\"x1\")"});
   expect_message(
-      read_error(write(npy(header, bytes_of<double>({1, 2, -infinity, 4, NAN, 6}))), ErrorKind::kBadData),
+      read_error(write(npy(header, bytes_of<double>({1, 2, -kInfinity, 4, NAN, 6}))), ErrorKind::kBadData),
       {"found -inf in row 2, column 1 (\"x0\")"});
 }
 
 TEST_F(NpyTest, TheFirstErrorOfALargeArrayIsReported) {
-  constexpr std::size_t rows = 300'000;
-  std::vector<double> numbers(rows * 2, 1.0);
-  for (std::size_t row = 200'000; row < rows; row += 10'000) numbers[2 * row] = NAN;
+  constexpr std::size_t kRows = 300'000;
+  std::vector<double> numbers(kRows * 2, 1.0);
+  for (std::size_t row = 200'000; row < kRows; row += 10'000) numbers[2 * row] = NAN;
   const std::string file = write(npy(header_of("'<f8'", "False", "(300000, 2)"), bytes_of(numbers)));
   expect_message(read_error(file, ErrorKind::kBadData), {"row 200001, column 1"});
 }

@@ -69,15 +69,15 @@ TEST_F(SplitTest, TheSeedChoosesTheRows) {
 }
 
 TEST_F(SplitTest, EveryRowIsChosenAboutAsOften) {
-  constexpr int trials = 2000;
+  constexpr int kTrials = 2000;
   std::vector<int> counts(20);
-  for (int seed = 0; seed < trials; ++seed) {
+  for (int seed = 0; seed < kTrials; ++seed) {
     Table table = make_table(20);
     const Table taken = split_off(table, 0.25, static_cast<std::uint64_t>(seed));
     for (Index i = 0; i < taken.rows(); ++i) ++counts[static_cast<std::size_t>(taken.values(i, 0))];
   }
   // 500 are expected with a standard deviation of 19.
-  for (const int count : counts) EXPECT_NEAR(count, 0.25 * trials, 100);
+  for (const int count : counts) EXPECT_NEAR(count, 0.25 * kTrials, 100);
 }
 
 TEST_F(SplitTest, CanBeDoneAgain) {

@@ -39,8 +39,8 @@ class TableTest : public ::testing::Test {
 
   static std::string compress(std::string_view content) {
     z_stream stream{};
-    constexpr int gzip_header = 16;
-    EXPECT_EQ(deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + gzip_header, 8, Z_DEFAULT_STRATEGY),
+    constexpr int kGzipHeader = 16;
+    EXPECT_EQ(deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + kGzipHeader, 8, Z_DEFAULT_STRATEGY),
               Z_OK);
     std::string input(content);
     std::string output(deflateBound(&stream, input.size()) + 64, '\0');
