@@ -68,7 +68,7 @@ TEST(FitMethods, LearnARegression) {
   const Sample sample;
   for (const std::string& method : kMethods) {
     for (const std::string preset : {"none", "paper"}) {
-      SCOPED_TRACE(method + ", preset " + preset);
+      SCOPED_TRACE(testing::Message() << method << ", preset " << preset);
       FitOptions options = with_method(method);
       options.preset = preset;
       const FitResult result = fit(sample.regression(), options);

@@ -115,8 +115,8 @@ TEST(RandomFeatures, LkrfScalesByTheAlignmentWeights) {
     const std::vector<double>& target = loss->is_quadratic() ? setting.numbers : setting.classes;
     const std::vector<double> sums =
         setting.correlations(400, 9, target, loss->is_quadratic() ? 0 : mean(target));
-    std::vector<double> scores;
-    for (const double sum : sums) scores.push_back(sum * sum);
+    std::vector<double> scores(sums);
+    for (double& score : scores) score *= score;
     const std::vector<double> q = alignment_weights(scores, 0.005 * 400);
     const std::vector<Index> expected = by_size(sums);
     const std::vector<Atom> atoms = setting.choose({"lkrf", 15, 400, kSigma, 9}, *loss);
