@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
+#include "cli/repeats.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -24,6 +25,7 @@ struct TrainCommand {
   std::string model_path;
   CommonOptions common;
   FitOptions fit;
+  Index repeats = 1;
   std::size_t show_terms = 12;
 };
 
@@ -47,12 +49,21 @@ Json path_to_json(const FitReport& report) {
   return path;
 }
 
+// What was measured, beside the fit itself.
+struct Measured {
+  Evaluations first;  // of the first seed, whose model is saved
+  RepeatedEvaluations repeats;
+  Timing timing;
+};
+
 Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
-                    const Evaluation& train, const std::optional<Evaluation>& test, const Timing& timing) {
+                    const Measured& measured) {
+  const Timing& timing = measured.timing;
   const FitReport& report = result.report;
   const Model& model = result.model;
   Json json;
   json["task"] = task_name(model.task);
+  json["method"] = command.fit.method;
   json["loss"] = model.task == Task::kRegression ? "squared" : "logistic";
   json["features"] = report.features;
   json["engine"] = report.engine;
@@ -73,14 +84,13 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["ridge"] = model.training.ridge;
   json["norm_bound"] = model.training.norm_bound > 0 ? Json(model.training.norm_bound) : Json();
   json["intercept"] = model.intercept;
-  json["train"] = to_json(train);
+  json["train"] = to_json(measured.first.train);
   json["train"]["risk"] = model.training.risk;
-  json["test"] = test ? to_json(*test) : Json();
-  json["seconds"] = {{"load", timing.load},
-                     {"prepare", report.prepare_seconds},
-                     {"fit", report.fit_seconds},
-                     {"predict", timing.predict},
-                     {"total", timing.total}};
+  json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
+  json["repeats"] = measured.repeats.to_json();
+  json["seconds"] = {{"load", timing.load},           {"prepare", report.prepare_seconds},
+                     {"score", report.score_seconds}, {"fit", report.fit_seconds},
+                     {"predict", timing.predict},     {"total", timing.total}};
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
   json["warnings"] = report.warnings;
@@ -97,11 +107,11 @@ std::string list_text(const std::vector<std::string>& items) {
                      items.size() > kMost ? fmt::format(" and {} more", items.size() - kMost) : "");
 }
 
-void print_data_report(const TrainCommand& command, const Table& train, const std::optional<Table>& test,
+void print_data_report(const TrainCommand& command, const Table& train, const Table* test,
                        const FitResult& result) {
   const FitReport& report = result.report;
   fmt::print("{}\n", table_summary(train));
-  if (test)
+  if (test != nullptr)
     fmt::print("{}\n", test->source == train.source
                            ? fmt::format("{} more of its rows are held out for the test", test->rows())
                            : table_summary(*test));
@@ -121,27 +131,32 @@ void print_data_report(const TrainCommand& command, const Table& train, const st
   }
 }
 
-void print_fit_report(const TrainCommand& command, const FitResult& result, const Evaluation& train,
-                      const std::optional<Evaluation>& test, const Timing& timing) {
+void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured) {
   const FitReport& report = result.report;
+  const Timing& timing = measured.timing;
   const auto n_terms = static_cast<Index>(result.model.terms.size());
   fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
-  if (n_terms < command.fit.terms) {
-    fmt::print("  fewer than the {} asked for: the loss is down to the tolerance or no candidate is left\n",
-               command.fit.terms);
+  // The number of terms of an exact kernel is that of its rows.
+  if (n_terms < command.fit.terms && report.engine != "exact") {
+    fmt::print("  fewer than the {} asked for: {}\n", command.fit.terms,
+               command.fit.method == "mfga"
+                   ? "the loss is down to the tolerance or no candidate is left"
+                   : "the other candidates have no weight or are combinations of these");
   }
   if (!report.dependent_atoms.empty()) {
     fmt::print("skipped as combinations of chosen terms: {}\n", list_text(report.dependent_atoms));
   }
   for (const std::string& warning : report.warnings) fmt::print("warning: {}\n", warning);
   fmt::print("\n{}\n", formula_text(result.model, command.show_terms));
-  fmt::print("train: {}\n", to_text(train));
-  if (test) fmt::print("test:  {}\n", to_text(*test));
+  fmt::print("train: {}\n", to_text(measured.first.train));
+  if (measured.first.test) fmt::print("test:  {}\n", to_text(*measured.first.test));
+  fmt::print("{}", measured.repeats.to_text());
   fmt::print(
-      "seconds: load {:.3f}, prepare {:.3f}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory {:.0f} "
+      "seconds: load {:.3f}, prepare {:.3f}{}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory {:.0f} "
       "MiB\n",
-      timing.load, report.prepare_seconds, report.fit_seconds, timing.predict, timing.total,
-      peak_memory_mib());
+      timing.load, report.prepare_seconds,
+      report.score_seconds > 0 ? fmt::format(", score {:.3f}", report.score_seconds) : "", report.fit_seconds,
+      timing.predict, timing.total, peak_memory_mib());
   fmt::print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
                                                 : fmt::format("model: {}", command.model_path));
 }
@@ -158,8 +173,44 @@ FitResult fit_table(const Table& table, const FitOptions& options, const Progres
   }
 }
 
-void run_train(TrainCommand& command) {
-  const auto start = Clock::now();
+// The tables of a run. A test table in a file of its own is read for the model, by the model's columns.
+struct Tables {
+  Table train;
+  std::optional<Table> held_out;
+  std::optional<ModelTable> test_file;
+
+  [[nodiscard]] const Table* test() const {
+    return test_file ? &test_file->table : held_out ? &*held_out : nullptr;
+  }
+};
+
+Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
+  const auto measure = [&](const Table& table) {
+    return evaluate(model, model.scores(table.values.view(), threads), table.target,
+                    model.task == Task::kClassification ? positives_of(table, model) : std::vector<double>());
+  };
+  Evaluations result{measure(tables.train), {}};
+  if (tables.held_out) result.test = measure(*tables.held_out);
+  if (tables.test_file) {
+    const ModelTable& file = *tables.test_file;
+    result.test =
+        evaluate(model, model_scores(model, file.table, threads), file.table.target, file.positives);
+  }
+  return result;
+}
+
+// The fits with the seeds after the first one; their models are measured and forgotten.
+void repeat_fits(const TrainCommand& command, const Tables& tables, ProgressLine& progress,
+                 RepeatedEvaluations& repeats) {
+  FitOptions options = command.fit;
+  for (Index repeat = 1; repeat < command.repeats; ++repeat) {
+    progress.show(fmt::format("seed {} of {}", repeat + 1, command.repeats));
+    ++options.seed;
+    repeats.add(evaluate_on(tables, fit_table(tables.train, options, {}).model, options.threads));
+  }
+}
+
+void check_arguments(TrainCommand& command) {
   command.fit.validate();
   if (!command.test_path.empty() && command.test_fraction > 0) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -170,50 +221,44 @@ void run_train(TrainCommand& command) {
   if (!command.model_path.empty()) {
     const OutputFile writable(command.model_path);
   }
+}
+
+void run_train(TrainCommand& command) {
+  const auto start = Clock::now();
+  check_arguments(command);
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 
   progress.show("reading " + command.train_path);
-  Timing timing;
-  Table train_table =
+  Measured measured;
+  Timing& timing = measured.timing;
+  Tables tables;
+  tables.train =
       TableFile(command.train_path, command.common.read).read_for_training(command.target, command.ignore);
-  timing.load = train_table.load_seconds;
-  std::optional<Table> test_table;
-  if (command.test_fraction > 0) test_table = split_off(train_table, command.test_fraction, command.fit.seed);
+  timing.load = tables.train.load_seconds;
+  if (command.test_fraction > 0)
+    tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
 
   progress.show("preparing");
-  const FitResult result = fit_table(train_table, command.fit, [&](const Progress& state) {
+  const FitResult result = fit_table(tables.train, command.fit, [&](const Progress& state) {
     progress.show(fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms, state.terms_wanted,
                               state.risk, state.seconds));
     return true;
   });
   const Model& model = result.model;
-
-  progress.show("predicting");
-  auto predict_start = Clock::now();
-  const bool classification = model.task == Task::kClassification;
-  const std::vector<double> train_scores = model.scores(train_table.values.view(), command.fit.threads);
-  const Evaluation train =
-      evaluate(model, train_scores, train_table.target,
-               classification ? positives_of(train_table, model) : std::vector<double>());
-  std::optional<Evaluation> test;
-  if (test_table) {
-    const std::vector<double> scores = model.scores(test_table->values.view(), command.fit.threads);
-    test = evaluate(model, scores, test_table->target,
-                    classification ? positives_of(*test_table, model) : std::vector<double>());
-  }
-  timing.predict = seconds_since(predict_start);
   if (!command.test_path.empty()) {
     // By the target's name: an index is one into the training file.
-    ModelTable loaded =
+    tables.test_file =
         read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired, "");
-    timing.load += loaded.table.load_seconds;
-    predict_start = Clock::now();
-    test = evaluate(model, model_scores(model, loaded.table, command.fit.threads), loaded.table.target,
-                    loaded.positives);
-    timing.predict += seconds_since(predict_start);
-    test_table = std::move(loaded.table);
+    timing.load += tables.test_file->table.load_seconds;
   }
+
+  progress.show("predicting");
+  const auto predict_start = Clock::now();
+  measured.first = evaluate_on(tables, model, command.fit.threads);
+  timing.predict = seconds_since(predict_start);
+  measured.repeats.add(measured.first);
+  repeat_fits(command, tables, progress, measured.repeats);
   if (!command.model_path.empty()) {
     OutputFile file(command.model_path);
     file.write(model_to_json(model));
@@ -222,12 +267,11 @@ void run_train(TrainCommand& command) {
   timing.total = seconds_since(start);
   progress.clear();
   if (command.common.json) {
-    fmt::print(
-        "{}\n",
-        report_to_json(command, result, test_table ? test_table->rows() : 0, train, test, timing).dump(2));
+    const Index n_test = tables.test() != nullptr ? tables.test()->rows() : 0;
+    fmt::print("{}\n", report_to_json(command, result, n_test, measured).dump(2));
   } else if (!command.common.quiet) {
-    print_data_report(command, train_table, test_table, result);
-    print_fit_report(command, result, train, test, timing);
+    print_data_report(command, tables.train, tables.test(), result);
+    print_fit_report(command, result, measured);
   }
 }
 
@@ -259,6 +303,14 @@ void add_train(CLI::App& tool) {
       ->group("Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
+  app->add_option(
+         "--repeats", command->repeats,
+         "fit with this many seeds, from --seed on, and report mean and standard error of the errors; "
+         "the model and the times are those of the first")
+      ->capture_default_str()
+      ->type_name("R")
+      ->check(CLI::Range(1, 1000000))
+      ->group("Learning");
   app->add_flag_callback(
          "--no-intercept", [command] { command->fit.intercept = "no"; }, "the same as --intercept no")
       ->group("Learning");

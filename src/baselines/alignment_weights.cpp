@@ -36,16 +36,21 @@ double divergence(std::span<const double> sorted, double multiplier) {
 }  // namespace
 
 std::vector<double> alignment_weights(std::span<const double> scores, double radius) {
-  std::vector<double> sorted(scores.begin(), scores.end());
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
   std::vector<double> weights(scores.size(), scores.empty() ? 0 : 1 / static_cast<double>(scores.size()));
-  if (scores.empty() || sorted.front() == sorted.back()) return weights;
+  if (scores.empty() || !(radius > 0)) return weights;
+  const auto [lowest, highest] = std::minmax_element(scores.begin(), scores.end());
+  if (*lowest == *highest) return weights;
+  // Relative to the best score and in units of their spread: neither changes the weights, and a multiplier
+  // that is small beside the scores is not lost to rounding.
+  std::vector<double> relative;
+  for (const double s : scores) relative.push_back((s - *highest) / (*highest - *lowest));
+  std::vector<double> sorted(relative);
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
 
   // Bracket: at a tiny multiplier the weights lie on the largest scores; at a large one they are nearly
   // uniform.
-  const double spread = sorted.front() - sorted.back();
-  double low = 1e-12 * spread;
-  double high = spread;
+  double low = 1e-12;
+  double high = 1;
   if (divergence(sorted, low) > radius) {
     while (divergence(sorted, high) > radius) high *= 2;
     for (int i = 0; i < 200; ++i) {
@@ -58,7 +63,8 @@ std::vector<double> alignment_weights(std::span<const double> scores, double rad
     high = low;
   }
   const double threshold = simplex_threshold(sorted, high);
-  for (std::size_t m = 0; m < scores.size(); ++m) weights[m] = std::max(0.0, (scores[m] - threshold) / high);
+  for (std::size_t m = 0; m < scores.size(); ++m)
+    weights[m] = std::max(0.0, (relative[m] - threshold) / high);
   return weights;
 }
 

@@ -15,7 +15,8 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 bool factorise_tile(double* tile, Index size, Index stride) {
   Eigen::Map<RowMajor, 0, Eigen::OuterStride<>> map(tile, size, size, Eigen::OuterStride<>(stride));
   const Eigen::LLT<Eigen::MatrixXd> factor(Eigen::MatrixXd(map.selfadjointView<Eigen::Lower>()));
-  if (factor.info() != Eigen::Success) return false;
+  // Eigen takes a NaN for a positive pivot.
+  if (factor.info() != Eigen::Success || !factor.matrixLLT().diagonal().allFinite()) return false;
   map.triangularView<Eigen::Lower>() = Eigen::MatrixXd(factor.matrixL());
   return true;
 }
