@@ -42,12 +42,14 @@ inline double atom_value(const Atom& atom, const double* x, Index n_inputs) {
   if (atom.family == "linear") return value;
   if (atom.family == "fourier") {  // sqrt(nu) cos(<w, x> + b)
     double projection = atom.parameters[0];
-    for (Index j = 0; j < n_inputs; ++j) projection += atom.parameters[static_cast<std::size_t>(j) + 1] * x[j];
+    for (Index j = 0; j < n_inputs; ++j)
+      projection += atom.parameters[static_cast<std::size_t>(j) + 1] * x[j];
     return value * std::cos(projection);
   }
   if (atom.family == "landmark") {  // sqrt(nu) exp(-|x - c|^2 / 2 sigma^2)
     double square = 0;
-    for (Index j = 0; j < n_inputs; ++j) square += std::pow(x[j] - atom.parameters[static_cast<std::size_t>(j) + 1], 2);
+    for (Index j = 0; j < n_inputs; ++j)
+      square += std::pow(x[j] - atom.parameters[static_cast<std::size_t>(j) + 1], 2);
     return value * std::exp(-square / (2 * atom.parameters[0] * atom.parameters[0]));
   }
   const double sigma = atom.parameters[0];

@@ -274,9 +274,10 @@ TEST(Greedy, StopsAtTheToleranceOrWhenAsked) {
   const GreedyResult full = run(setting, squared_loss(), {{12, 1, 0, {0.1, 0}}});
   const GreedyResult early = run(setting, squared_loss(), {{12, 1, full.path[4].risk, {0.1, 0}}});
   EXPECT_EQ(early.active.size(), 5);
-  EXPECT_THROW(static_cast<void>(run(setting, squared_loss(), {{12, 1, 0, {0.1, 0}}},
-                                     [](const GreedyStep&, const ActiveSet& active) { return active.size() < 3; })),
-               Error);
+  EXPECT_THROW(
+      static_cast<void>(run(setting, squared_loss(), {{12, 1, 0, {0.1, 0}}},
+                            [](const GreedyStep&, const ActiveSet& active) { return active.size() < 3; })),
+      Error);
 }
 
 TEST(Greedy, EndsWhenTheCandidatesDo) {
