@@ -204,7 +204,7 @@ KernelSolution KernelMachine::solve(std::span<const double> targets, const Loss&
       double loss_sum = 0;
       const double there = objective(alpha, product, c, loss_sum);
       if (!(there <= value)) continue;
-      here.converged = value - there <= 1e-7 * value;
+      here.converged = value - there <= 1e-9 * value;
       here.alpha = alpha;
       kernel_alpha = product;
       here.intercept = c;
