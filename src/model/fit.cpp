@@ -223,13 +223,14 @@ class Fitter {
   }
 
   void learn_random_features() {
-    const double sigma = width_of_kernel();
-    report().prepare_seconds = seconds_since(start_);
-    const auto score_start = Clock::now();
     const bool draws_only = options_.method == "rks";
     const Index n_candidates = draws_only                ? options_.terms
                                : options_.candidates > 0 ? options_.candidates
                                                          : 10 * options_.terms;
+    refuse_if_too_large(n_candidates);
+    const double sigma = width_of_kernel();
+    report().prepare_seconds = seconds_since(start_);
+    const auto score_start = Clock::now();
     const std::vector<Atom> atoms = choose_random_features(
         problem(), {options_.method, options_.terms, n_candidates, sigma, options_.seed});
     if (!draws_only) report().score_seconds = seconds_since(score_start);
@@ -260,6 +261,21 @@ class Fitter {
     record_one_step(risk, refit_report.ridge, refit_report.newton_steps);
     if (!refit_report.converged) warn_of_separation();
     finish(refit_report.ridge, risk);
+  }
+
+  void refuse_if_too_large(Index n_candidates) const {
+    // Frequencies of the candidates, sums over rows for each shard, and the Gram matrix of the terms.
+    const double inputs = static_cast<double>(rows_.inputs());
+    const double terms = static_cast<double>(options_.terms);
+    const double bytes =
+        sizeof(double) * (static_cast<double>(n_candidates) * (inputs + 32) + terms * (inputs + 10 * terms));
+    if (bytes <= memory_limit_bytes(options_)) return;
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format(
+            "{} random features and {} terms need {:.1f} MiB; the limit is {:.1f} MiB. Use fewer, or raise "
+            "--memory-limit",
+            n_candidates, options_.terms, bytes * 0x1p-20, memory_limit_bytes(options_) * 0x1p-20));
   }
 
   void learn_with_kernel() {
@@ -331,6 +347,14 @@ class Fitter {
 
   // Methods that choose all their terms at once have a path of one step.
   void record_one_step(double risk, double ridge, int newton_steps) {
+    double constant = 0;
+    if (settings_.intercept == Intercept::kUnpenalised) {
+      constant =
+          target_.loss->best_constant(std::accumulate(target_.values.begin(), target_.values.end(), 0.0) /
+                                      static_cast<double>(rows_.rows()));
+    }
+    report().initial_risk =
+        loss_sum(problem(), ScoreFunction({}, {}, constant)) / static_cast<double>(rows_.rows());
     PathStep step{{},          static_cast<Index>(model().terms.size()), risk, 0, ridge, report().fit_seconds,
                   newton_steps};
     report().path.push_back(std::move(step));

@@ -93,7 +93,7 @@ void FitOptions::validate() const {
                 "--sigma is for the other methods; for mfga write it into --features, e.g. gaussian(order=2, "
                 "sigma=3)");
   }
-  if (candidates > 0 && candidates < terms) {
+  if ((method == "lkrf" || method == "eerf") && candidates > 0 && candidates < terms) {
     throw Error(
         ErrorKind::kInvalidArgument,
         fmt::format("--candidates is {}; expected at least the number of terms, {}", candidates, terms));
