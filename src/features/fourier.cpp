@@ -13,21 +13,11 @@
 #include "core/random.hpp"
 #include "core/row_kernels.hpp"
 #include "features/projected.hpp"
-#include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
 
-constexpr std::array<FamilyOption, 2> kOptions = {{
-    {"count", "1 to 10000000", "500", "number of random features"},
-    {"sigma", "auto|NUMBER|auto*NUMBER", "auto",
-     "kernel width; auto: mean distance to the 50th nearest neighbour on the training rows"},
-}};
-constexpr int kMostFeatures = 10000000;
-
-Index count_of(const FamilyOptionValues& values) {
-  return parse_small_integer("count", values[0], 1, kMostFeatures);
-}
+constexpr FamilyOption kCountOption = {"count", "1 to 10000000", "500", "number of random features"};
 
 // sqrt(nu) cos(projection + phase)
 class CosineValues final : public ProjectionValues {
@@ -107,28 +97,21 @@ class FourierEvaluator final : public AtomEvaluator {
   CosineValues values_;
 };
 
-class FourierFamily final : public FeatureFamily {
+class FourierFamily final : public ProjectedFamily {
  public:
   [[nodiscard]] std::string_view name() const override { return "fourier"; }
   [[nodiscard]] std::string_view help() const override {
     return "random Fourier features of the Gaussian kernel: cos(<w, x> + b), w and b drawn from the seed";
   }
-  [[nodiscard]] std::span<const FamilyOption> options() const override { return kOptions; }
-  void check(const FamilyOptionValues& values) const override {
-    static_cast<void>(count_of(values));
-    static_cast<void>(parse_sigma(values[1]));
-  }
-  [[nodiscard]] bool needs_sigma(const FamilyOptionValues& values) const override {
-    return parse_sigma(values[1]).automatic;
-  }
-  [[nodiscard]] double candidates(const FamilyOptionValues& values, Index /*n_inputs*/) const override {
-    return static_cast<double>(count_of(values));
+  [[nodiscard]] std::span<const FamilyOption> options() const override {
+    static constexpr std::array<FamilyOption, 2> kOptions = {kCountOption, kSigmaOption};
+    return kOptions;
   }
   [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
                                                       const CandidateContext& context,
                                                       double nu) const override {
     const Index count = count_of(values);
-    const double sigma = parse_sigma(values[1]).resolve(context.auto_sigma);
+    const double sigma = sigma_of(values).resolve(context.auto_sigma);
     return std::make_unique<FourierCandidates>(
         draw_fourier_directions(count, context.n_inputs, sigma, context.seed),
         nu * 2 / static_cast<double>(count));
@@ -141,9 +124,6 @@ class FourierFamily final : public FeatureFamily {
     const std::span<const double> frequency = std::span(atom.parameters).subspan(1);
     return {std::sqrt(atom.nu), fmt::format("cos({} + {:.4g})", largest_entries_text(frequency, input_names),
                                             atom.parameters[0])};
-  }
-  void validate(const Atom& atom, Index /*n_inputs*/) const override {
-    if (!atom.inputs.empty()) throw Error(ErrorKind::kBadData, "a fourier term has no list of inputs");
   }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 2> kFields = {

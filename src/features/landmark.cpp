@@ -17,16 +17,8 @@
 namespace mfga {
 namespace {
 
-constexpr std::array<FamilyOption, 2> kOptions = {{
-    {"count", "1 to 10000000", "500", "number of training rows, drawn at random, that become landmarks"},
-    {"sigma", "auto|NUMBER|auto*NUMBER", "auto",
-     "kernel width; auto: mean distance to the 50th nearest neighbour on the training rows"},
-}};
-constexpr int kMostLandmarks = 10000000;
-
-Index count_of(const FamilyOptionValues& values) {
-  return parse_small_integer("count", values[0], 1, kMostLandmarks);
-}
+constexpr FamilyOption kCountOption = {"count", "1 to 10000000", "500",
+                                       "number of training rows, drawn at random, that become landmarks"};
 
 // sqrt(nu) exp(-(|x|^2 + |c|^2 - 2 <x, c>) / 2 sigma^2); the offsets of the directions are |c|^2.
 class GaussianColumnValues final : public ProjectionValues {
@@ -119,22 +111,15 @@ class LandmarkEvaluator final : public AtomEvaluator {
   GaussianColumnValues values_;
 };
 
-class LandmarkFamily final : public FeatureFamily {
+class LandmarkFamily final : public ProjectedFamily {
  public:
   [[nodiscard]] std::string_view name() const override { return "landmark"; }
   [[nodiscard]] std::string_view help() const override {
     return "columns of the Gaussian kernel at training rows: exp(-|x - c|^2 / 2 sigma^2)";
   }
-  [[nodiscard]] std::span<const FamilyOption> options() const override { return kOptions; }
-  void check(const FamilyOptionValues& values) const override {
-    static_cast<void>(count_of(values));
-    static_cast<void>(parse_sigma(values[1]));
-  }
-  [[nodiscard]] bool needs_sigma(const FamilyOptionValues& values) const override {
-    return parse_sigma(values[1]).automatic;
-  }
-  [[nodiscard]] double candidates(const FamilyOptionValues& values, Index /*n_inputs*/) const override {
-    return static_cast<double>(count_of(values));
+  [[nodiscard]] std::span<const FamilyOption> options() const override {
+    static constexpr std::array<FamilyOption, 2> kOptions = {kCountOption, kSigmaOption};
+    return kOptions;
   }
   [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
                                                       const CandidateContext& context,
@@ -154,7 +139,7 @@ class LandmarkFamily final : public FeatureFamily {
       centres.offsets.push_back(square_norm(centres.vectors.row(i), context.n_inputs));
     }
     return std::make_unique<LandmarkCandidates>(std::move(centres),
-                                                parse_sigma(values[1]).resolve(context.auto_sigma), nu);
+                                                sigma_of(values).resolve(context.auto_sigma), nu);
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<LandmarkEvaluator>(atoms);
@@ -165,8 +150,8 @@ class LandmarkFamily final : public FeatureFamily {
     return {std::sqrt(atom.nu),
             fmt::format("near({}; {:.4g})", largest_entries_text(centre, input_names), atom.parameters[0])};
   }
-  void validate(const Atom& atom, Index /*n_inputs*/) const override {
-    if (!atom.inputs.empty()) throw Error(ErrorKind::kBadData, "a landmark term has no list of inputs");
+  void validate(const Atom& atom, Index n_inputs) const override {
+    ProjectedFamily::validate(atom, n_inputs);
     if (!(atom.parameters[0] > 0)) {
       throw Error(
           ErrorKind::kBadData,

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "mfga/error.hpp"
+
 namespace mfga {
 
 void evaluate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
@@ -32,6 +34,32 @@ void correlate_directions(const Directions& directions, const ProjectionValues& 
                   tile, static_cast<int>(block.stride), weights + c * weight_stride, 1, 1.0,
                   out + c * out_stride + first, 1);
     }
+  }
+}
+
+Index ProjectedFamily::count_of(const FamilyOptionValues& values) {
+  constexpr int kMostAtoms = 10000000;
+  return parse_small_integer("count", values[0], 1, kMostAtoms);
+}
+
+SigmaChoice ProjectedFamily::sigma_of(const FamilyOptionValues& values) { return parse_sigma(values[1]); }
+
+void ProjectedFamily::check(const FamilyOptionValues& values) const {
+  static_cast<void>(count_of(values));
+  static_cast<void>(sigma_of(values));
+}
+
+bool ProjectedFamily::needs_sigma(const FamilyOptionValues& values) const {
+  return sigma_of(values).automatic;
+}
+
+double ProjectedFamily::candidates(const FamilyOptionValues& values, Index /*n_inputs*/) const {
+  return static_cast<double>(count_of(values));
+}
+
+void ProjectedFamily::validate(const Atom& atom, Index /*n_inputs*/) const {
+  if (!atom.inputs.empty()) {
+    throw Error(ErrorKind::kBadData, fmt::format("a {} term has no list of inputs", atom.family));
   }
 }
 

@@ -36,6 +36,23 @@ void correlate_directions(const Directions& directions, const ProjectionValues& 
                           const double* weights, Index weight_stride, Index columns, double* out,
                           Index out_stride, Arena& arena);
 
+// A family of `count` atoms with a kernel width, whose atoms use all inputs.
+class ProjectedFamily : public FeatureFamily {
+ public:
+  void check(const FamilyOptionValues& values) const override;
+  [[nodiscard]] bool needs_sigma(const FamilyOptionValues& values) const override;
+  [[nodiscard]] double candidates(const FamilyOptionValues& values, Index n_inputs) const override;
+  void validate(const Atom& atom, Index n_inputs) const override;
+
+ protected:
+  // The options of such a family begin with these two.
+  static constexpr FamilyOption kSigmaOption = {
+      "sigma", "auto|NUMBER|auto*NUMBER", "auto",
+      "kernel width; auto: mean distance to the 50th nearest neighbour on the training rows"};
+  [[nodiscard]] static Index count_of(const FamilyOptionValues& values);
+  [[nodiscard]] static SigmaChoice sigma_of(const FamilyOptionValues& values);
+};
+
 // `0.31 a - 0.2 b + ...` with the largest entries of a vector over the inputs.
 [[nodiscard]] std::string largest_entries_text(std::span<const double> vector,
                                                std::span<const std::string> names);
