@@ -20,7 +20,7 @@ namespace {
 constexpr int kMostNewtonSteps = 100;
 // A step whose predicted decrease is below this fraction of F is the last and needs no test: the error that
 // it leaves is of the order of its square.
-constexpr double kLastStepDecrease = 1e-8;
+constexpr double kLastStepDecrease = 1e-6;
 // A step must decrease F by this fraction of what the gradient promises (Armijo).
 constexpr double kSufficientDecrease = 1e-4;
 
