@@ -88,9 +88,16 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["train"]["risk"] = model.training.risk;
   json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
   json["repeats"] = measured.repeats.to_json();
-  json["seconds"] = {{"load", timing.load},           {"prepare", report.prepare_seconds},
-                     {"score", report.score_seconds}, {"fit", report.fit_seconds},
-                     {"predict", timing.predict},     {"total", timing.total}};
+  json["seconds"] = {{"load", timing.load},
+                     {"prepare", report.prepare_seconds},
+                     {"score", report.score_seconds},
+                     {"fit", report.fit_seconds},
+                     {"gradient", report.gradient_seconds},
+                     {"products", report.products_seconds},
+                     {"refit", report.refit_seconds},
+                     {"predict", timing.predict},
+                     {"total", timing.total}};
+  json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
   json["warnings"] = report.warnings;

@@ -33,8 +33,6 @@ double seconds_since(Clock::time_point start) {
 }
 
 constexpr Index kFewestRows = 3;
-// Tables up to this size are standardised once instead of in every pass; it takes a quarter off the time.
-constexpr double kMostConvertedBytes = 256 * 0x1p20;
 
 void check_shapes(const TrainingData& data) {
   if (static_cast<std::size_t>(data.x.rows) != data.y.size()) {
@@ -130,7 +128,6 @@ class Fitter {
       throw Error(ErrorKind::kBadData,
                   "every column is constant on the training rows; there is nothing to learn from");
     }
-    if (rows_.converted_bytes() <= kMostConvertedBytes) rows_.keep_converted(workers_);
     report().rows = data.x.rows;
     for (const Index column : standard_.constant_columns) {
       report().dropped_columns.push_back(column_name(data, column));
@@ -154,6 +151,9 @@ class Fitter {
   FitReport& report() { return result_.report; }
   [[nodiscard]] Problem problem() {
     return {rows_, target_.values, *target_.loss, settings_.intercept, workers_};
+  }
+  [[nodiscard]] Precision precision() const {
+    return options_.precision == "double" ? Precision::kDouble : Precision::kMixed;
   }
   [[nodiscard]] std::unique_ptr<Refit> make_refit() {
     return target_.loss->is_quadratic() ? make_least_squares_refit(problem(), penalty_)
@@ -193,7 +193,8 @@ class Fitter {
     const Dictionary dictionary(settings_.features);
     report().features = settings_.features;
     const ProblemSize size{static_cast<double>(rows_.rows()), dictionary.candidates(rows_.inputs()),
-                           static_cast<double>(options_.terms), static_cast<double>(options_.per_step)};
+                           static_cast<double>(options_.terms), static_cast<double>(options_.per_step),
+                           precision()};
     report().engine = choose_engine(options_, size, target_.loss->is_quadratic());
     if (dictionary.needs_sigma()) find_width();
     report().prepare_seconds = seconds_since(start_);
@@ -204,7 +205,7 @@ class Fitter {
     report().candidates = candidates.size();
     report().sigmas = candidates.sigmas();
     const auto engine = report().engine == "gram" ? make_gram_engine(problem(), candidates)
-                                                  : make_lazy_engine(problem(), candidates);
+                                                  : make_lazy_engine(problem(), candidates, precision());
     const auto refit = make_refit();
     const Index terms_wanted = std::min(options_.terms, candidates.size());
     const GreedyResult greedy =
@@ -214,6 +215,10 @@ class Fitter {
                      return !progress || progress({active.size(), terms_wanted, step.risk, step.seconds});
                    });
     report().fit_seconds = seconds_since(fit_start);
+    report().gradient_seconds = greedy.seconds.gradient;
+    report().products_seconds = greedy.seconds.products;
+    report().refit_seconds = greedy.seconds.refit;
+    report().gradient_passes = greedy.gradient_passes;
     report().initial_risk = greedy.initial_risk;
     add_terms(greedy.active);
     record_path(greedy, candidates);

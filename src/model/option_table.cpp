@@ -10,7 +10,7 @@ namespace {
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 
-constexpr std::array<OptionRow<FitOptions>, 18> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 19> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -43,6 +43,9 @@ constexpr std::array<OptionRow<FitOptions>, 18> kFitTable = {{
      "stop early when the mean training loss is at most R"},
     {"engine", &FitOptions::engine, "auto|lazy|gram", 0, 0,
      "lazy: one pass over the rows per step; gram: all products of candidates once (squared loss only)"},
+    {"precision", &FitOptions::precision, "mixed|double", 0, 0,
+     "of the search for atoms; mixed: single precision where its error bound allows, for the same atoms in "
+     "half the time"},
     {"seed", &FitOptions::seed, "S", 0, 1.9e19,
      "seed of everything random (rows sampled for sigma=auto, splits)"},
     {"threads", &FitOptions::threads, "T", 0, 1024,

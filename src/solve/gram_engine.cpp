@@ -46,20 +46,30 @@ class GramEngine final : public Engine {
     return std::max(total, 0.0);
   }
 
-  double gradient(const ActiveSet& active, std::span<double> out) override {
-    for (std::size_t j = 0; j < out.size(); ++j)
-      out[j] = 2 * (active.intercept * sums_[j] - target_products_[j]);
-    for (std::size_t a = 0; a < active.theta.size(); ++a) {
-      cblas_daxpy(static_cast<int>(size_), 2 * active.theta[a], gram_.row(active.candidates[a]), 1,
-                  out.data(), 1);
-    }
+  double gradient(const ActiveSet& active, Gradient& out) override {
+    exact_gradient(active, out);
     return loss_sum(active);
   }
 
-  [[nodiscard]] Matrix products(const ActiveSet& active, std::span<const Index> added) override {
-    Matrix result(static_cast<Index>(added.size()), 2 + active.size() + static_cast<Index>(added.size()));
+  void exact_gradient(const ActiveSet& active, Gradient& out) override {
+    gradient_.resize(sums_.size());
+    for (std::size_t j = 0; j < gradient_.size(); ++j)
+      gradient_[j] = 2 * (active.intercept * sums_[j] - target_products_[j]);
+    for (std::size_t a = 0; a < active.theta.size(); ++a) {
+      cblas_daxpy(static_cast<int>(size_), 2 * active.theta[a], gram_.row(active.candidates[a]), 1,
+                  gradient_.data(), 1);
+    }
+    out.values = gradient_;
+    out.errors.clear();
+  }
+
+  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added) override {
+    CandidateProducts result;
+    result.values =
+        Matrix(static_cast<Index>(added.size()), 2 + active.size() + static_cast<Index>(added.size()));
     for (std::size_t i = 0; i < added.size(); ++i) {
-      double* out = result.row(static_cast<Index>(i));
+      result.gradient.push_back(at(gradient_, added[i]));
+      double* out = result.values.row(static_cast<Index>(i));
       *out++ = at(sums_, added[i]);
       *out++ = at(target_products_, added[i]);
       for (const Index other : active.candidates) *out++ = gram_(added[i], other);
@@ -126,6 +136,7 @@ class GramEngine final : public Engine {
   std::vector<double> target_products_;  // Phi^T y
   double target_sum_ = 0;
   double target_square_ = 0;
+  std::vector<double> gradient_;  // the last one
 };
 
 }  // namespace
