@@ -55,7 +55,14 @@ RowBlock convert(Index count, const ConstMatrixView& table, const std::vector<In
 }  // namespace
 
 BlockedRows::BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs)
-    : table_(table), inputs_(std::move(inputs)) {}
+    : table_(table), inputs_(std::move(inputs)), rows_(table.rows) {}
+
+BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
+  BlockedRows result(table_, inputs_);
+  result.rows_ = static_cast<Index>(positions.size());
+  for (const Index position : positions) result.chosen_.push_back(row_of_table(position));
+  return result;
+}
 
 void BlockedRows::keep_converted(Workers& workers) {
   std::vector<RowBlock> kept(static_cast<std::size_t>(blocks()));
@@ -78,17 +85,16 @@ void BlockedRows::keep_converted(Workers& workers) {
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
   if (!kept_.empty()) return kept_[static_cast<std::size_t>(block)];
   const Index first = block * kBlockRows;
-  RowBlock result = convert(std::min(kBlockRows, table_.rows - first), table_, inputs_, arena,
-                            [&](Index r) { return table_.data + (first + r) * table_.row_stride; });
+  RowBlock result = convert(std::min(kBlockRows, rows_ - first), table_, inputs_, arena,
+                            [&](Index r) { return row(first + r); });
   result.first_row = first;
   return result;
 }
 
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
-  return convert(count, table_, inputs_, arena, [&](Index r) {
-    return table_.data + rows[static_cast<std::size_t>(r)] * table_.row_stride;
-  });
+  return convert(count, table_, inputs_, arena,
+                 [&](Index r) { return row(rows[static_cast<std::size_t>(r)]); });
 }
 
 void for_each_block(const BlockedRows& rows, Workers& workers,

@@ -38,28 +38,40 @@ struct RowBlock {
 
 struct Workers;
 
-// A table seen through the standardisation. Blocks are converted when they are needed, so the table is in
-// memory once; a table that is not large may be kept in converted form beside it.
+// A table, or some of its rows in any order, seen through the standardisation. Blocks are converted when they
+// are needed, so the table is in memory once; a table that is not large may be kept in converted form beside
+// it.
 class BlockedRows {
  public:
   BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs);
+  // Some of these rows, by their positions.
+  [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
   // Converts every block now and keeps the result: worth its memory when there will be many passes.
   void keep_converted(Workers& workers);
 
-  [[nodiscard]] Index rows() const { return table_.rows; }
+  [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(inputs_.size()); }
-  [[nodiscard]] Index blocks() const { return (table_.rows + kBlockRows - 1) / kBlockRows; }
+  [[nodiscard]] Index blocks() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
   [[nodiscard]] double converted_bytes() const {
-    return static_cast<double>(table_.rows) * static_cast<double>(inputs_.size()) * sizeof(double);
+    return static_cast<double>(rows_) * static_cast<double>(inputs_.size()) * sizeof(double);
   }
   // The block lives in the arena until the caller's scope ends.
   [[nodiscard]] RowBlock load(Index block, Arena& arena) const;
-  // Some rows, anywhere in the table, as one block.
+  // Some of these rows, by their positions, as one block.
   [[nodiscard]] RowBlock gather(std::span<const Index> rows, Arena& arena) const;
 
  private:
+  [[nodiscard]] Index row_of_table(Index position) const {
+    return chosen_.empty() ? position : chosen_[static_cast<std::size_t>(position)];
+  }
+  [[nodiscard]] const double* row(Index position) const {
+    return table_.data + row_of_table(position) * table_.row_stride;
+  }
+
   ConstMatrixView table_;
   std::vector<InputColumn> inputs_;
+  std::vector<Index> chosen_;  // rows of the table; empty: all, in their order
+  Index rows_;
   Arena kept_memory_;
   std::vector<RowBlock> kept_;  // every block, or empty
 };

@@ -9,7 +9,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "solve/gram_sums.hpp"
 #include "solve/problem.hpp"
 
 namespace mfga {
@@ -29,6 +31,8 @@ class Engine {
 
 [[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates);
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates);
+// From sums that are there already, over several groups of rows taken together.
+[[nodiscard]] std::unique_ptr<Engine> make_gram_engine(std::vector<std::shared_ptr<const GramSums>> parts);
 
 // What each engine will need, known before any work.
 struct EngineCost {
