@@ -8,9 +8,9 @@
 
 #include "baselines/kernel_machine.hpp"
 #include "baselines/random_features.hpp"
-#include "core/random.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
+#include "solve/cross_validation.hpp"
 #include "solve/greedy.hpp"
 
 namespace mfga::repro {
@@ -131,19 +131,12 @@ double constant_error(const Setting& setting) {
 }
 
 Setting fold_of(const Setting& setting, Index fold, Index n_folds) {
-  // A random order that depends on the number of rows only.
-  const std::vector<Index> order =
-      random_rows(setting.train.size(), setting.train.size(), 0, RandomStream::kFolds);
-  std::vector<Index> inside;
-  std::vector<Index> outside;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    (static_cast<Index>(i) % n_folds == fold ? inside : outside).push_back(order[i]);
-  }
+  const Folds folds(setting.train.size(), n_folds, 0);
   Setting result;
   result.task = setting.task;
   result.loss = setting.loss;
-  result.train = take_rows(setting.train, outside);
-  result.test = take_rows(setting.train, inside);
+  result.train = take_rows(setting.train, folds.training(fold));
+  result.test = take_rows(setting.train, folds.held_out(fold));
   result.inputs = setting.inputs;
   result.sigma = setting.sigma;
   return result;

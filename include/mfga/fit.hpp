@@ -95,8 +95,10 @@ struct Progress {
   Index terms_wanted = 0;
   double risk = 0;
   double seconds = 0;
+  double validated = 1;  // below 1: the part of a cross-validation that is done, and nothing else counts
 };
-// Called after each greedy step; returning false ends the fit with Error(kInterrupted).
+// Called after each greedy step, from one thread at a time; returning false ends the fit with
+// Error(kInterrupted).
 using ProgressCallback = std::function<bool(const Progress&)>;
 
 [[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options,

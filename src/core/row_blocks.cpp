@@ -50,7 +50,8 @@ RowBlock with_single(const RowBlock& block, Arena& arena) {
   return result;
 }
 
-BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs) : table_(table) {
+BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs)
+    : table_(table), rows_(table.rows) {
   for (const InputColumn& input : inputs) {
     standardiser_.columns.push_back(input.column);
     standardiser_.means.push_back(input.mean);
@@ -58,23 +59,29 @@ BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& 
   }
 }
 
+BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
+  BlockedRows result = *this;
+  result.rows_ = static_cast<Index>(positions.size());
+  result.chosen_.clear();
+  for (const Index position : positions) result.chosen_.push_back(row_of_table(position));
+  return result;
+}
+
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
   const Index first = block * kBlockRows;
-  const Index count = std::min(kBlockRows, table_.rows - first);
+  const Index count = std::min(kBlockRows, rows_ - first);
   // Past the end of a full block come the first rows of the next.
-  const Index last = count == kBlockRows ? table_.rows - 1 : first + count - 1;
-  RowBlock result = convert(count, table_, standardiser_, arena, [&](Index r) {
-    return table_.data + std::min(first + r, last) * table_.row_stride;
-  });
+  const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
+  RowBlock result =
+      convert(count, table_, standardiser_, arena, [&](Index r) { return row(std::min(first + r, last)); });
   result.first_row = first;
   return result;
 }
 
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
-  return convert(count, table_, standardiser_, arena, [&](Index r) {
-    return table_.data + rows[static_cast<std::size_t>(std::min(r, count - 1))] * table_.row_stride;
-  });
+  return convert(count, table_, standardiser_, arena,
+                 [&](Index r) { return row(rows[static_cast<std::size_t>(std::min(r, count - 1))]); });
 }
 
 void for_each_block(const BlockedRows& rows, Workers& workers,

@@ -41,23 +41,35 @@ struct RowBlock {
 // The block with its values in single precision beside it, in the arena.
 [[nodiscard]] RowBlock with_single(const RowBlock& block, Arena& arena);
 
-// A table seen through the standardisation. Blocks are converted whenever they are needed: that costs little
-// more than reading converted ones from memory would, and the table is in memory once.
+// A table, or some of its rows in any order, seen through the standardisation. Blocks are converted whenever
+// they are needed: that costs little more than reading converted ones from memory would, and the table is in
+// memory once.
 class BlockedRows {
  public:
   BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs);
+  // Some of these rows, by their positions.
+  [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
 
-  [[nodiscard]] Index rows() const { return table_.rows; }
+  [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(standardiser_.columns.size()); }
-  [[nodiscard]] Index blocks() const { return (table_.rows + kBlockRows - 1) / kBlockRows; }
+  [[nodiscard]] Index blocks() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
   // The block lives in the arena until the caller's scope ends.
   [[nodiscard]] RowBlock load(Index block, Arena& arena) const;
-  // Some rows, anywhere in the table, as one block.
+  // Some of these rows, by their positions, as one block.
   [[nodiscard]] RowBlock gather(std::span<const Index> rows, Arena& arena) const;
 
  private:
+  [[nodiscard]] Index row_of_table(Index position) const {
+    return chosen_.empty() ? position : chosen_[static_cast<std::size_t>(position)];
+  }
+  [[nodiscard]] const double* row(Index position) const {
+    return table_.data + row_of_table(position) * table_.row_stride;
+  }
+
   ConstMatrixView table_;
   Standardiser standardiser_;
+  std::vector<Index> chosen_;  // rows of the table; empty: all, in their order
+  Index rows_;
 };
 
 // What a parallel loop over rows needs besides the rows.

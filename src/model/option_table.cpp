@@ -24,8 +24,9 @@ constexpr std::array<OptionRow<FitOptions>, 19> kFitTable = {{
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},
-    {"ridge", &FitOptions::ridge, "L", 0, kHuge,
-     "L |theta|^2 is added to the sum (not the mean) of the losses"},
+    {"ridge", &FitOptions::ridge, "L or cv", 0, kHuge,
+     "L |theta|^2 is added to the sum (not the mean) of the losses; cv: the best of --ridges by "
+     "cross-validation"},
     {"norm-bound", &FitOptions::norm_bound, "C", 0, kHuge,
      "the paper's constraint |theta|_2 <= C instead of a ridge; 0: none"},
     {"intercept", &FitOptions::intercept, "auto|yes|no", 0, 0,
@@ -54,6 +55,12 @@ constexpr std::array<OptionRow<FitOptions>, 19> kFitTable = {{
      "refuse work that needs more MiB than this; 0: four fifths of the machine's memory"},
 }};
 
+constexpr std::array<OptionRow<CrossValidationOptions>, 2> kCrossValidationTable = {{
+    {"folds", &CrossValidationOptions::folds, "F", 2, kMany,
+     "--ridge cv: parts of the rows, each of which is held out once"},
+    {"ridges", &CrossValidationOptions::ridges, "L1,L2,...", 0, kHuge, "--ridge cv: ridges to choose from"},
+}};
+
 constexpr std::array<OptionRow<ReadOptions>, 4> kReadTable = {{
     {"format", &ReadOptions::format, "auto|csv|tsv|libsvm|npy", 0, 0,
      "format of the data files; auto: recognised from the content. All may be gzip-compressed"},
@@ -80,6 +87,9 @@ constexpr std::array<OptionRow<GenerateOptions>, 7> kGenerateTable = {{
 }  // namespace
 
 std::span<const OptionRow<FitOptions>> fit_option_table() { return kFitTable; }
+std::span<const OptionRow<CrossValidationOptions>> cross_validation_option_table() {
+  return kCrossValidationTable;
+}
 std::span<const OptionRow<ReadOptions>> read_option_table() { return kReadTable; }
 std::span<const OptionRow<GenerateOptions>> generate_option_table() { return kGenerateTable; }
 
@@ -106,6 +116,8 @@ void FitOptions::validate() const {
                 "--engine gram works for the squared loss only; use --engine lazy for classification");
   }
 }
+
+void CrossValidationOptions::validate() const { validate_options(*this, cross_validation_option_table()); }
 
 void GenerateOptions::validate() const { validate_options(*this, generate_option_table()); }
 

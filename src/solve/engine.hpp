@@ -9,7 +9,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "solve/gram_sums.hpp"
 #include "solve/problem.hpp"
 
 namespace mfga {
@@ -26,7 +28,8 @@ struct Gradient {
 struct CandidateProducts {
   Matrix values;                 // [added x (2 + active + added)], the columns being 1, y, the active atoms
                                  // and the added ones
-  std::vector<double> gradient;  // [added]: their entries of the last gradient, in double precision
+  std::vector<double> gradient;  // [added]: their entries of the last gradient in double precision; empty if
+                                 // it was exact
 };
 
 class Engine {
@@ -50,6 +53,8 @@ enum class Precision { kDouble, kMixed };
 [[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
                                                        Precision precision);
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates);
+// From sums that are there already, over several groups of rows taken together.
+[[nodiscard]] std::unique_ptr<Engine> make_gram_engine(std::vector<std::shared_ptr<const GramSums>> parts);
 
 // What each engine will need, known before any work.
 struct EngineCost {
