@@ -69,12 +69,12 @@ def libsvm_table(job):
             index, value = pair.split(":")
             row[int(index) - 1] = float(value)
     np.save(job["file"], table)
-    return {"rows": len(table)}
+    return {}
 
 
 def binary_table(job):
-    """Sparse zeros and ones, and a label -1 or +1 that depends on a few of them; label last."""
-    rows, inputs = job["rows"], job["inputs"]
+    """Rows first to last of sparse zeros and ones, and a label -1 or +1 that depends on some of them; label last."""
+    rows, inputs = job["last"], job["inputs"]
     random = np.random.default_rng(job["seed"])
     table = np.empty((rows, inputs + 1))
     table[:, :-1] = random.random((rows, inputs)) < random.uniform(0.02, 0.5, inputs)
@@ -82,8 +82,8 @@ def binary_table(job):
     score = table[:, :-1] @ weights
     score += table[:, 0] * table[:, 1] - score.mean() - 1
     table[:, -1] = np.where(random.random(rows) < 1 / (1 + np.exp(-score)), 1, -1)
-    np.save(job["file"], table)
-    return {"rows": rows}
+    np.save(job["file"], table[job["first"] :])
+    return {}
 
 
 def largest_difference(job):

@@ -67,7 +67,7 @@ def as_text(outcome):
     header = " " * names + "".join(f"{text:>{width}}" for text, width in zip(COLUMNS, WIDTHS))
     lines.append(header + "  same answer")
     for result in outcome["settings"]:
-        lines += ["", f"{result['number']}. {result['title']}", f"   timed {result['timed']}"]
+        lines += ["", f"{result['number']}. {result['title']}", f"   timed: {result['timed']}"]
         for row in result["rows"]:
             text = "".join(f"{cell:>{width}}" for cell, width in zip(cells(row, outcome["quick"]), WIDTHS))
             if row.note:

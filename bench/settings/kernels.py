@@ -2,6 +2,7 @@
 
 from harness import Peer, at_least
 from process import RunError
+from settings.data_sets import adult, year
 
 SEEDS = 10  # random features are compared by their mean error over so many
 STANDARD_ERRORS = 4  # that the means may differ by
@@ -19,23 +20,11 @@ def child(bench, function, **job):
     )
 
 
-def regression_table(bench, rows, inputs):
-    """The sample of YearPredictionMSD if it is there, else a generated table; the target with mean zero."""
-    file = bench.folder / "centred.npy"
-    year = bench.data and bench.data / "year" / "train.csv"
-    real = bool(year and year.is_file())
-    source, target = (year, 0) if real else (bench.table(rows, inputs), -1)
-    made = bench.child(
-        "inputs", "centred_target", table=str(source), target=target, rows=rows, file=str(file)
-    )
-    return file, f"{'year' if real else 'generated'}, {made['rows']:,} rows of {made['inputs']}"
-
-
 def random_features(bench):
     rows, inputs, terms = (5000, 30, 100) if bench.quick else (46371, 90, 400)
-    year, words = regression_table(bench, 1000 if bench.quick else 5000, inputs)
+    sample, words = year(bench, 1000 if bench.quick else 5000, inputs)
     result = []
-    for file, data in ((bench.table(rows, inputs), f"generated, {rows:,} rows of {inputs}"), (year, words)):
+    for file, data in ((bench.table(rows, inputs), f"generated, {rows:,} rows of {inputs}"), (sample, words)):
         result += random_features_on(bench, file, data, terms)
     return result
 
@@ -65,7 +54,7 @@ def random_features_on(bench, file, data, terms):
 
 
 def kernel_ridge(bench):
-    file, data = regression_table(bench, 1000 if bench.quick else 5000, 30 if bench.quick else 90)
+    file, data = year(bench, 1000 if bench.quick else 5000, 30 if bench.quick else 90)
 
     def ours():
         # scikit-learn's has no intercept; the target has mean zero.
@@ -84,16 +73,9 @@ def kernel_ridge(bench):
 
 
 def support_vectors(bench):
-    rows, inputs = (1000 if bench.quick else 5000), 123
-    train, test = (bench.folder / f"adult-{part}.npy" for part in ("train", "test"))
-    adult = bench.data and bench.data / "adult" / "a9a"
-    real = bool(adult and adult.is_file())
-    for file, first in ((train, 0), (test, rows)):
-        if real:
-            job = {"libsvm": str(adult), "first": first, "last": first + rows, "inputs": inputs}
-            bench.child("inputs", "libsvm_table", file=str(file), **job)
-        else:
-            bench.child("inputs", "binary_table", file=str(file), rows=rows, inputs=inputs, seed=3)
+    rows = 1000 if bench.quick else 5000
+    train, data = adult(bench, 0, rows)
+    test, _ = adult(bench, rows, 2 * rows)
 
     def ours():
         return bench.train(train, "--test", test, "--target", "-1", "--method", "gk")
@@ -108,5 +90,5 @@ def support_vectors(bench):
     rows_of_table, _ = bench.compare(
         ours, [Peer("scikit-learn SVC", run_peer, check)], "mfga gk, classification"
     )
-    rows_of_table[0].answer = f"{'adult' if real else 'generated'}, {rows:,} rows of {inputs}; logistic loss"
+    rows_of_table[0].answer = data + "; logistic loss"
     return rows_of_table

@@ -23,12 +23,14 @@ def run(bench):
     our_output = bench.folder / f"ours{suffix}"
     their_output = bench.folder / "theirs.npy"
 
+    with_report = ["--json"] if "--json" in bench.help_of("predict") else []
+
     def ours():
         start = time.perf_counter()
-        with_report = ["--json"] if "--json" in bench.help_of("predict") else []
         printed = bench.mfga("predict", model, data, "--output", our_output, *with_report)
         seconds = time.perf_counter() - start
-        return {"seconds": seconds, "peak_mib": None, "report": json.loads(printed) if with_report else {}}
+        report = json.loads(printed) if with_report else {}
+        return {"seconds": seconds, "peak_mib": report.get("peak_rss_mib"), "report": report}
 
     def peer(module):
         return lambda _: bench.child(
