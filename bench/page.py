@@ -7,7 +7,7 @@ import report
 
 STYLE = """
 :root { color-scheme: light; }
-body { margin: 0 auto; max-width: 68rem; padding: 1.2rem; color: #1d2733; background: #fff;
+body { margin: 0 auto; max-width: 78rem; padding: 1.2rem; color: #1d2733; background: #fff;
        font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
 h2 { font-size: 1.15rem; margin: 1.8rem 0 .4rem; }
@@ -19,13 +19,16 @@ p { margin: .3rem 0; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, td:last-child, th:last-child { text-align: left; }
+td:last-child { white-space: normal; min-width: 12rem; }
 thead th { border-bottom: 2px solid #8a97a6; }
 tr.setting th { text-align: left; white-space: normal; padding-top: 1rem; }
+tr.setting div { position: sticky; left: 0; max-width: min(72rem, calc(100vw - 4rem)); }
 tr.setting span { font-weight: normal; color: #5a6775; }
 tbody tr:not(.setting) td { border-top: 1px solid #e4e9ee; }
 .met { color: #17693a; } .missed { color: #b02020; font-weight: 600; }
 svg { width: 100%; display: block; overflow: visible; }
 svg text { font: 13px system-ui, sans-serif; fill: #1d2733; }
+svg .head { font-weight: 600; }
 svg .tick { fill: #5a6775; font-size: 12px; }
 """
 
@@ -43,8 +46,8 @@ def as_html(outcome):
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>mfga: speed</title><style>{STYLE}</style></head><body>
 <h1>mfga beside its peers</h1>
-<p class="quiet">{html.escape(report.machine_line(outcome))}. {outcome["date"]}, {outcome["repeats"]} runs of each
-(fewer of the slow peers), each in a process of its own, alternating.</p>
+<p class="quiet">{html.escape(report.machine_line(outcome))}. {outcome["date"]}; repeats:
+{outcome["repeats"]}, fewer of the slow peers; each run in a process of its own, alternating.</p>
 {notes}
 <h2>How many times as long the peers take</h2>
 <p class="quiet">Medians; logarithmic scale; dark line: the target.</p>
@@ -65,8 +68,8 @@ def chart(outcome):
         return ""
     ratios = [row.measured for _, rows in groups for row in rows]
     limits = [row.target.limit for _, rows in groups for row in rows if row.target]
-    low = math.floor(min(0, *(math.log10(ratio) for ratio in ratios)))
-    high = math.log10(max(10, *ratios, *limits) * 1.6)  # room for the number at the end of a bar
+    low = math.log10(min(0.9, *ratios))
+    high = math.log10(max(10, *ratios, *limits) * 1.05)
 
     def place(ratio):
         return 100 * (math.log10(ratio) - low) / (high - low)
@@ -76,14 +79,14 @@ def chart(outcome):
     for result, rows in groups:
         y += HEAD_HEIGHT
         parts.append(
-            f'<text x="0" y="{y - 8}" font-weight="600">{html.escape(str(result["number"]))}. '
+            f'<text class="head" x="0" y="{y - 8}">{html.escape(str(result["number"]))}. '
             f"{html.escape(result['short'])}</text>"
         )
         for row in rows:
             left, right = sorted((place(1), place(row.measured)))
             colour = "#2f6fb0" if row.measured >= 1 else "#c9772b"
             words = f"{row.who}: {report.measured_text(row)}"
-            parts.append(f'<text x="{place(1):.2f}%" dx="3" y="{y + 13}">{html.escape(words)}</text>')
+            parts.append(f'<text x="0" y="{y + 13}">{html.escape(words)}</text>')
             parts.append(
                 f'<rect x="{left:.2f}%" y="{y + 18}" width="{max(right - left, 0.2):.2f}%" height="13" fill="{colour}"/>'
             )
@@ -94,12 +97,11 @@ def chart(outcome):
                 )
             y += ROW_HEIGHT
     grid = []
-    for power in range(low, math.floor(high) + 1):
+    for power in range(math.ceil(low), math.floor(high) + 1):
         x = place(10.0**power)
         grid.append(f'<line x1="{x:.2f}%" x2="{x:.2f}%" y1="0" y2="{y + 4}" stroke="#dde3e9"/>')
-        anchor = "start" if power == low else "middle"
         grid.append(
-            f'<text class="tick" x="{x:.2f}%" y="{y + 20}" text-anchor="{anchor}">{10.0**power:g}x</text>'
+            f'<text class="tick" x="{x:.2f}%" y="{y + 20}" text-anchor="middle">{10.0**power:g}x</text>'
         )
     return (
         f'<svg height="{y + 26}" role="img" aria-label="ratios of times">' + "".join(grid) + "".join(parts) + "</svg>"
@@ -113,7 +115,7 @@ def table(outcome):
         title = f"{result['number']}. {html.escape(result['title'])}"
         timed = html.escape(result["timed"])
         lines.append(
-            f'<tr class="setting"><th colspan="9">{title}<br><span>Timed: {timed}.</span></th></tr>'
+            f'<tr class="setting"><th colspan="9"><div>{title}<br><span>Timed: {timed}.</span></div></th></tr>'
         )
         for row in result["rows"]:
             if row.note:

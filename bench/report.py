@@ -33,12 +33,13 @@ def machine_line(outcome):
 
 def warnings(outcome):
     lines = [f"error: {error}" for error in outcome["errors"]]
-    for result in outcome["settings"]:
-        if result["busy"] > BUSY_TOLERANCE:
-            lines.append(
-                f"warning: other processes took {result['busy']:.0%} of the machine during setting "
-                f"{result['number']}, so its times and ratios are not to be relied on"
-            )
+    busy = [result for result in outcome["settings"] if result["busy"] > BUSY_TOLERANCE]
+    if busy:
+        names = ", ".join(f"{result['number']} ({result['busy']:.0%})" for result in busy)
+        lines.append(
+            "warning: other processes took a part of the machine meanwhile, so these times and ratios are not to be relied "
+            f"on; setting: {names}"
+        )
     if outcome["quick"]:
         lines.append("quick run: small sizes, for which the targets are not meant")
     return lines
