@@ -1,0 +1,68 @@
+"""The dictionary of the settings with second-order features, materialised:
+
+    phi_a(x) = exp(-|x|^2 / 2 s^2) x^a / (s^|a| sqrt(a!)),   |a| <= 2,
+
+of standardised inputs x, in the order of scikit-learn's PolynomialFeatures.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from machine import available_cores
+
+
+def feature_tuples(inputs):
+    """The inputs that each feature multiplies."""
+    first = [()] + [(i,) for i in range(inputs)]
+    return first + [(i, j) for i in range(inputs) for j in range(i, inputs)]
+
+
+def feature_scales(inputs, sigma):
+    """1 / (s^|a| sqrt(a!)) of each feature."""
+    return np.array(
+        [sigma ** -len(a) / (2**0.5 if len(a) == 2 and a[0] == a[1] else 1) for a in feature_tuples(inputs)]
+    )
+
+
+def envelope(z, sigma):
+    return np.exp(np.einsum("nj,nj->n", z, z) / (-2 * sigma**2))
+
+
+def standardise(x):
+    z = x - x.mean(axis=0)
+    z /= np.sqrt(np.einsum("nj,nj->j", z, z) / len(z))
+    return z
+
+
+def in_threads(function, items):
+    """NumPy's element-wise operations use one core each, but leave Python free meanwhile."""
+    with ThreadPoolExecutor(available_cores()) as pool:
+        list(pool.map(function, items))
+
+
+def envelope_and_centre(polynomials, z, sigma):
+    """Makes centred features, in place, of PolynomialFeatures' columns (Fortran order)."""
+    weight = envelope(z, sigma)
+    scales = feature_scales(z.shape[1], sigma)
+
+    def finish(j):
+        column = polynomials[:, j]
+        np.multiply(column, weight, out=column)
+        np.multiply(column, scales[j], out=column)
+        np.subtract(column, column.mean(), out=column)
+
+    in_threads(finish, range(polynomials.shape[1]))
+
+
+def chosen_features(z, sigma, atoms):
+    """The features of these tuples only, not centred. [rows x atoms]"""
+    weight = envelope(z, sigma)
+    columns = np.empty((len(z), len(atoms)), order="F")
+    for column, atom in zip(columns.T, atoms):
+        column[:] = weight
+        for i in atom:
+            column *= z[:, i] / sigma
+        if len(atom) == 2 and atom[0] == atom[1]:
+            column /= np.sqrt(2)
+    return columns
