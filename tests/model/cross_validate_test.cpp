@@ -160,7 +160,7 @@ TEST(CrossValidate, ClassificationMeasuresTheLogLoss) {
     Workers workers(1);
     const Problem problem{rows, signs, logistic_loss(), Intercept::kUnpenalised, workers};
     const Candidates candidates(Dictionary(kFeatures), {kInputs, 1});
-    const auto engine = make_lazy_engine(problem, candidates);
+    const auto engine = make_lazy_engine(problem, candidates, Precision::kMixed);
     const auto refit = make_newton_refit(problem, {ridge, 0});
     Eigen::RowVectorXd losses(3);
     Index step = 0;
