@@ -37,6 +37,8 @@ void add_option_table(CLI::App& command, Options& options, std::span<const Optio
           CLI::Option* option =
               command.add_option("--" + std::string(row.name), options.*member, std::string(row.help));
           option->group(group);
+          if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>)
+            option->delimiter(',')->allow_extra_args(false);
           const std::string text = option_text(options, row);
           option->type_name(std::string(row.value));
           if (!text.empty()) option->default_str(text);

@@ -41,6 +41,7 @@ void print_family(const FeatureFamily& family) {
 void run_options() {
   fmt::print("# Options\n\nThis page is the output of `mfga options`.\n\n");
   print_table("Learning (`mfga train`)", fit_option_table());
+  print_table("Cross-validation (`mfga train --ridge cv`)", cross_validation_option_table());
   print_table("Reading tables (`mfga train`, `predict`, `evaluate`)", read_option_table());
   print_table("Synthetic tables (`mfga generate`)", generate_option_table());
   fmt::print(

@@ -25,6 +25,8 @@ struct TrainCommand {
   std::string model_path;
   CommonOptions common;
   FitOptions fit;
+  bool cross_validate = false;  // --ridge cv
+  CrossValidationOptions validation;
   Index repeats = 1;
   std::size_t show_terms = 12;
 };
@@ -51,10 +53,31 @@ Json path_to_json(const FitReport& report) {
 
 // What was measured, beside the fit itself.
 struct Measured {
+  std::optional<CrossValidation> cross_validation;
   Evaluations first;  // of the first seed, whose model is saved
   RepeatedEvaluations repeats;
   Timing timing;
 };
+
+Json validation_to_json(const CrossValidation& validation) {
+  const auto rows_of = [](const Matrix& matrix) {
+    Json rows = Json::array();
+    for (Index i = 0; i < matrix.rows; ++i)
+      rows.push_back(std::vector<double>(matrix.row(i), matrix.row(i) + matrix.cols));
+    return rows;
+  };
+  const auto choice = [](const ValidatedChoice& chosen) {
+    return Json({{"ridge", chosen.ridge},
+                 {"terms", chosen.terms},
+                 {"mean", chosen.mean},
+                 {"standard_error", chosen.standard_error}});
+  };
+  return {{"folds", validation.folds},           {"measure", validation.measure},
+          {"ridges", validation.ridges},         {"terms", validation.terms},
+          {"mean", rows_of(validation.mean)},    {"standard_error", rows_of(validation.standard_error)},
+          {"chosen", choice(validation.chosen)}, {"best", choice(validation.best)},
+          {"seconds", validation.seconds}};
+}
 
 Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
                     const Measured& measured) {
@@ -82,15 +105,24 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
                                                      {"query_rows", report.auto_sigma_queries}})
                                              : Json();
   json["ridge"] = model.training.ridge;
+  json["cross_validation"] =
+      measured.cross_validation ? validation_to_json(*measured.cross_validation) : Json();
   json["norm_bound"] = model.training.norm_bound > 0 ? Json(model.training.norm_bound) : Json();
   json["intercept"] = model.intercept;
   json["train"] = to_json(measured.first.train);
   json["train"]["risk"] = model.training.risk;
   json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
   json["repeats"] = measured.repeats.to_json();
-  json["seconds"] = {{"load", timing.load},           {"prepare", report.prepare_seconds},
-                     {"score", report.score_seconds}, {"fit", report.fit_seconds},
-                     {"predict", timing.predict},     {"total", timing.total}};
+  json["seconds"] = {{"load", timing.load},
+                     {"prepare", report.prepare_seconds},
+                     {"score", report.score_seconds},
+                     {"fit", report.fit_seconds},
+                     {"gradient", report.gradient_seconds},
+                     {"products", report.products_seconds},
+                     {"refit", report.refit_seconds},
+                     {"predict", timing.predict},
+                     {"total", timing.total}};
+  json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
   json["warnings"] = report.warnings;
@@ -131,10 +163,45 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
   }
 }
 
+// Held-out errors, by ridge and some of the numbers of terms.
+void print_validation(const CrossValidation& validation) {
+  constexpr std::size_t kMostColumns = 6;
+  const std::size_t n_terms = validation.terms.size();
+  const std::size_t n_columns = std::min(kMostColumns, n_terms);
+  std::vector<Index> columns;
+  for (std::size_t i = 1; i <= n_columns; ++i)
+    columns.push_back(static_cast<Index>(i * n_terms / n_columns) - 1);
+  fmt::print("cross-validation: {} of held-out rows, mean over {} folds, by ridge and number of terms\n",
+             validation.measure == "mse" ? "mean squared error" : "log-loss", validation.folds);
+  fmt::print("  {:>10}", "ridge");
+  for (const Index column : columns)
+    fmt::print(" {:>10}", validation.terms[static_cast<std::size_t>(column)]);
+  fmt::print("\n");
+  for (std::size_t r = 0; r < validation.ridges.size(); ++r) {
+    fmt::print("  {:>10.4g}", validation.ridges[r]);
+    for (const Index column : columns)
+      fmt::print(" {:>10.5g}", validation.mean(static_cast<Index>(r), column));
+    fmt::print("\n");
+  }
+  const auto text = [](const ValidatedChoice& choice) {
+    return fmt::format("ridge {:.4g} with {} terms, {:.5g} +- {:.2g}", choice.ridge, choice.terms,
+                       choice.mean, choice.standard_error);
+  };
+  const auto [least, most] = std::ranges::minmax(validation.ridges);
+  const double ridge = validation.chosen.ridge;
+  fmt::print("chosen: {}{}\n", text(validation.chosen),
+             least == most    ? ""
+             : ridge == least ? "; it is the smallest of --ridges"
+             : ridge == most  ? "; it is the largest of --ridges"
+                              : "");
+  if (n_terms > 1) fmt::print("best of all: {}\n", text(validation.best));
+}
+
 void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured) {
   const FitReport& report = result.report;
   const Timing& timing = measured.timing;
   const auto n_terms = static_cast<Index>(result.model.terms.size());
+  if (measured.cross_validation) print_validation(*measured.cross_validation);
   fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
   // The number of terms of an exact kernel is that of its rows.
   if (n_terms < command.fit.terms && report.engine != "exact") {
@@ -152,21 +219,24 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   if (measured.first.test) fmt::print("test:  {}\n", to_text(*measured.first.test));
   fmt::print("{}", measured.repeats.to_text());
   fmt::print(
-      "seconds: load {:.3f}, prepare {:.3f}{}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory {:.0f} "
+      "seconds: load {:.3f}, prepare {:.3f}{}{}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory "
+      "{:.0f} "
       "MiB\n",
       timing.load, report.prepare_seconds,
+      measured.cross_validation ? fmt::format(", cross-validate {:.3f}", measured.cross_validation->seconds)
+                                : "",
       report.score_seconds > 0 ? fmt::format(", score {:.3f}", report.score_seconds) : "", report.fit_seconds,
       timing.predict, timing.total, peak_memory_mib());
   fmt::print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
                                                 : fmt::format("model: {}", command.model_path));
 }
 
-// Fits to the table; what is wrong with the data is said with the name of its file.
-FitResult fit_table(const Table& table, const FitOptions& options, const ProgressCallback& progress) {
+// Learns from the table; what is wrong with the data is said with the name of its file.
+template <class Learn>
+auto learn_from(const Table& table, Learn learn) {
   try {
-    return mfga::fit({table.values.view(), table.target, table.columns, table.target_name, table.labels,
-                      table.unnamed_columns},
-                     options, progress);
+    return learn(TrainingData{table.values.view(), table.target, table.columns, table.target_name,
+                              table.labels, table.unnamed_columns});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadData) throw;
     throw Error(error.kind(), fmt::format("{}: {}", table.source, error.what()));
@@ -200,21 +270,27 @@ Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
 }
 
 // The fits with the seeds after the first one; their models are measured and forgotten.
-void repeat_fits(const TrainCommand& command, const Tables& tables, ProgressLine& progress,
-                 RepeatedEvaluations& repeats) {
+void repeat_fits(const TrainCommand& command, const Tables& tables, const Model& first,
+                 ProgressLine& progress, RepeatedEvaluations& repeats) {
   FitOptions options = command.fit;
+  if (command.cross_validate) options.ridge = first.training.ridge;
   for (Index repeat = 1; repeat < command.repeats; ++repeat) {
     progress.show(fmt::format("seed {} of {}", repeat + 1, command.repeats));
     ++options.seed;
-    repeats.add(evaluate_on(tables, fit_table(tables.train, options, {}).model, options.threads));
+    const FitResult result =
+        learn_from(tables.train, [&](const TrainingData& data) { return fit(data, options); });
+    repeats.add(evaluate_on(tables, result.model, options.threads));
   }
 }
 
-void check_arguments(TrainCommand& command) {
+void check_arguments(TrainCommand& command, bool validation_given) {
   command.fit.validate();
   if (!command.test_path.empty() && command.test_fraction > 0) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--test and --test-fraction exclude each other; give one of them");
+  }
+  if (!command.cross_validate && validation_given) {
+    throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
   }
   if (command.fit.norm_bound > 0 && command.fit.ridge > 0) command.fit.ridge = 0;
   // That the model can be saved where it is to be saved is found out before the work.
@@ -223,9 +299,9 @@ void check_arguments(TrainCommand& command) {
   }
 }
 
-void run_train(TrainCommand& command) {
+void run_train(TrainCommand& command, bool validation_given) {
   const auto start = Clock::now();
-  check_arguments(command);
+  check_arguments(command, validation_given);
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 
@@ -240,10 +316,18 @@ void run_train(TrainCommand& command) {
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
 
   progress.show("preparing");
-  const FitResult result = fit_table(tables.train, command.fit, [&](const Progress& state) {
-    progress.show(fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms, state.terms_wanted,
-                              state.risk, state.seconds));
-    return true;
+  const FitResult result = learn_from(tables.train, [&](const TrainingData& data) {
+    const auto show = [&](const Progress& state) {
+      progress.show(state.validated < 1 ? fmt::format("cross-validation, {:.0f} %, {:.1f} s",
+                                                      100 * state.validated, state.seconds)
+                                        : fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms,
+                                                      state.terms_wanted, state.risk, state.seconds));
+      return true;
+    };
+    if (!command.cross_validate) return fit(data, command.fit, show);
+    CrossValidatedFit validated = cross_validate(data, command.fit, command.validation, show);
+    measured.cross_validation = std::move(validated.cross_validation);
+    return std::move(validated.fit);
   });
   const Model& model = result.model;
   if (!command.test_path.empty()) {
@@ -258,7 +342,7 @@ void run_train(TrainCommand& command) {
   measured.first = evaluate_on(tables, model, command.fit.threads);
   timing.predict = seconds_since(predict_start);
   measured.repeats.add(measured.first);
-  repeat_fits(command, tables, progress, measured.repeats);
+  repeat_fits(command, tables, model, progress, measured.repeats);
   if (!command.model_path.empty()) {
     OutputFile file(command.model_path);
     file.write(model_to_json(model));
@@ -303,6 +387,11 @@ void add_train(CLI::App& tool) {
       ->group("Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
+  app->get_option("--ridge")->transform([command](const std::string& text) {
+    command->cross_validate = text == "cv";
+    return command->cross_validate ? "0" : text;
+  });
+  add_option_table(*app, command->validation, cross_validation_option_table(), "Learning");
   app->add_option(
          "--repeats", command->repeats,
          "fit with this many seeds, from --seed on, and report mean and standard error of the errors; "
@@ -322,7 +411,8 @@ void add_train(CLI::App& tool) {
       ->type_name("N")
       ->group("Output");
   add_output_options(*app, command->common);
-  app->callback([command] { run_train(*command); });
+  app->callback(
+      [command, app] { run_train(*command, app->count("--folds") > 0 || app->count("--ridges") > 0); });
 }
 
 }  // namespace mfga::cli

@@ -8,9 +8,9 @@
 
 #include "baselines/kernel_machine.hpp"
 #include "baselines/random_features.hpp"
-#include "core/random.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
+#include "solve/cross_validation.hpp"
 #include "solve/greedy.hpp"
 
 namespace mfga::repro {
@@ -92,8 +92,7 @@ double logistic_errors(const Setting& setting, const FeatureMatrix& train, const
                        Intercept intercept, const Grid& grid, Workers& workers, Matrix& errors) {
   std::vector<InputColumn> inputs;
   for (Index j = 0; j < train.cols(); ++j) inputs.push_back({j, 0, 1});
-  BlockedRows train_rows({train.data(), train.rows(), train.cols(), train.cols(), 1}, inputs);
-  train_rows.keep_converted(workers);
+  const BlockedRows train_rows({train.data(), train.rows(), train.cols(), train.cols(), 1}, inputs);
   const BlockedRows test_rows({test.data(), test.rows(), test.cols(), test.cols(), 1}, inputs);
   const Problem problem{train_rows, setting.train.y, *setting.loss, intercept, workers};
   double seconds = 0;
@@ -132,19 +131,12 @@ double constant_error(const Setting& setting) {
 }
 
 Setting fold_of(const Setting& setting, Index fold, Index n_folds) {
-  // A random order that depends on the number of rows only.
-  const std::vector<Index> order =
-      random_rows(setting.train.size(), setting.train.size(), 0, RandomStream::kFolds);
-  std::vector<Index> inside;
-  std::vector<Index> outside;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    (static_cast<Index>(i) % n_folds == fold ? inside : outside).push_back(order[i]);
-  }
+  const Folds folds(setting.train.size(), n_folds, 0);
   Setting result;
   result.task = setting.task;
   result.loss = setting.loss;
-  result.train = take_rows(setting.train, outside);
-  result.test = take_rows(setting.train, inside);
+  result.train = take_rows(setting.train, folds.training(fold));
+  result.test = take_rows(setting.train, folds.held_out(fold));
   result.inputs = setting.inputs;
   result.sigma = setting.sigma;
   return result;
@@ -152,8 +144,7 @@ Setting fold_of(const Setting& setting, Index fold, Index n_folds) {
 
 ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, const Grid& grid,
                          Workers& workers) {
-  BlockedRows train(setting.train.x.view(), setting.inputs);
-  train.keep_converted(workers);
+  const BlockedRows train(setting.train.x.view(), setting.inputs);
   const BlockedRows test(setting.test.x.view(), setting.inputs);
   const Candidates candidates(Dictionary(method.features), {train.inputs(), setting.sigma, 0, &train});
   ErrorTable table{Matrix(static_cast<Index>(grid.ridges.size()), static_cast<Index>(grid.terms.size())), 0,
@@ -162,7 +153,7 @@ ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, con
   for (std::size_t r = 0; r < grid.ridges.size(); ++r) {
     const Problem problem{train, setting.train.y, *setting.loss, method.intercept, workers};
     const Penalty penalty{grid.ridges[r], 0};
-    const auto engine = make_lazy_engine(problem, candidates);
+    const auto engine = make_lazy_engine(problem, candidates, Precision::kMixed);
     const auto refit = setting.loss->is_quadratic() ? make_least_squares_refit(problem, penalty)
                                                     : make_newton_refit(problem, penalty);
     double evaluation_seconds = 0;
@@ -201,8 +192,7 @@ ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, con
 
 ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& method, const Grid& grid,
                                  Workers& workers) {
-  BlockedRows train(setting.train.x.view(), setting.inputs);
-  train.keep_converted(workers);
+  const BlockedRows train(setting.train.x.view(), setting.inputs);
   const BlockedRows test(setting.test.x.view(), setting.inputs);
   const Problem problem{train, setting.train.y, *setting.loss, method.intercept, workers};
   ErrorTable table{Matrix(static_cast<Index>(grid.ridges.size()), static_cast<Index>(grid.terms.size())), 0,

@@ -34,6 +34,7 @@ struct FitOptions {
   double subsample = 1;               // gk, glk: part of the training rows that is used
   double tolerance = 0;               // stop when the mean loss is at most this
   std::string engine = "auto";        // auto | lazy | gram
+  std::string precision = "mixed";    // mixed | double, of the search; the atoms chosen are the same
   std::uint64_t seed = 0;
   int threads = 0;          // 0: all cores
   double memory_limit = 0;  // MiB; 0: four fifths of the machine's memory
@@ -77,7 +78,11 @@ struct FitReport {
   std::vector<std::string> warnings;
   double prepare_seconds = 0;  // standardisation and kernel width
   double score_seconds = 0;    // lkrf, eerf: drawing and scoring the random features
-  double fit_seconds = 0;      // all that follows
+  double fit_seconds = 0;      // all that follows, of which (mfga):
+  double gradient_seconds = 0;
+  double products_seconds = 0;  // selection and products of the atoms chosen
+  double refit_seconds = 0;
+  Index gradient_passes = 0;
 };
 
 struct FitResult {
@@ -90,8 +95,10 @@ struct Progress {
   Index terms_wanted = 0;
   double risk = 0;
   double seconds = 0;
+  double validated = 1;  // below 1: the part of a cross-validation that is done, and nothing else counts
 };
-// Called after each greedy step; returning false ends the fit with Error(kInterrupted).
+// Called after each greedy step, from one thread at a time; returning false ends the fit with
+// Error(kInterrupted).
 using ProgressCallback = std::function<bool(const Progress&)>;
 
 [[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options,

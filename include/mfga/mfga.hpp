@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mfga/bound.hpp"
+#include "mfga/cross_validate.hpp"
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"

@@ -1,6 +1,7 @@
 // Scratch memory that is allocated once and used again for every block of rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -31,12 +32,18 @@ class Arena {
     if (used_ == slots_.size()) slots_.emplace_back();
     Slot& slot = slots_[used_++];
     if (slot.capacity < count) {
-      slot.memory.reset();  // free before allocating
+      slot.memory.reset();                        // free before allocating
+      if (slot.capacity > 0) count += count / 2;  // it grew once and will again
       slot.memory.reset(static_cast<double*>(
           ::operator new (static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
       slot.capacity = count;
     }
     return slot.memory.get();
+  }
+
+  // The same for single-precision numbers.
+  float* take_single(Index count) {
+    return new (take((count + 1) / 2)) float[static_cast<std::size_t>(std::max<Index>(count, 1))];
   }
 
  private:

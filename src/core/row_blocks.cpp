@@ -7,88 +7,81 @@
 namespace mfga {
 namespace {
 
-// Eight rows at a time: the stores fill whole cache lines while the loads walk along eight rows.
-constexpr Index kTile = 8;
-
-// values[j * stride + r] = (source[r][offset_j] - mean_j) / deviation_j and the rows' square norms, r <
-// kTile.
-void convert_tile(const double* const* source, const InputColumn* inputs, Index n_inputs, Index col_stride,
-                  double* values, Index stride, double* norms) {
-  double square[kTile] = {};
-  for (Index j = 0; j < n_inputs; ++j) {
-    const Index offset = inputs[j].column * col_stride;
-    const double mean = inputs[j].mean;
-    const double inverse = 1.0 / inputs[j].deviation;
-    double x[kTile];
-    for (Index r = 0; r < kTile; ++r) x[r] = (source[r][offset] - mean) * inverse;
-    for (Index r = 0; r < kTile; ++r) square[r] += x[r] * x[r];
-    for (Index r = 0; r < kTile; ++r) values[j * stride + r] = x[r];
-  }
-  for (Index r = 0; r < kTile; ++r) norms[r] = square[r];
+// Rows up to a whole tile, and a little more: an odd number of cache lines per row, in both precisions, so
+// that rows do not evict each other from the first-level cache as those a power of two apart would.
+Index padded(Index rows) {
+  constexpr Index kLines = 16;  // numbers in a cache line of floats, in two of doubles
+  Index lines = (rows + kLines - 1) / kLines;
+  if (lines % 2 == 0) ++lines;
+  return lines * kLines;
 }
-
-// Rows up to a whole tile, and one more tile: columns that lie a power of two apart would evict each other
-// from the first-level cache.
-Index padded(Index rows) { return (rows + kTile - 1) / kTile * kTile + kTile; }
 
 // Converts `count` rows, given by their positions.
 template <class RowPointer>
-RowBlock convert(Index count, const ConstMatrixView& table, const std::vector<InputColumn>& inputs,
-                 Arena& arena, RowPointer row_pointer) {
+RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& standardiser, Arena& arena,
+                 RowPointer row_pointer) {
   RowBlock block;
   block.rows = count;
-  block.inputs = static_cast<Index>(inputs.size());
+  block.inputs = static_cast<Index>(standardiser.columns.size());
   block.stride = padded(count);
   double* values = arena.take(std::max<Index>(block.inputs, 1) * block.stride);
   double* norms = arena.take(block.stride);
-  for (Index first = 0; first < count; first += kTile) {
-    const double* source[kTile];
-    for (Index r = 0; r < kTile; ++r) source[r] = row_pointer(std::min(first + r, count - 1));
-    convert_tile(source, inputs.data(), block.inputs, table.col_stride, values + first, block.stride,
-                 norms + first);
-  }
+  const Index tiled = (count + kRowTile - 1) / kRowTile * kRowTile;
+  std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
+  for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row_pointer(r);
+  standardise_rows(rows.data(), tiled, table.col_stride, standardiser, values, block.stride, norms);
   block.values = values;
   block.square_norms = norms;
   return block;
 }
 
+MFGA_VECTORISED void round_to_single(const double* values, Index count, float* out) {
+  for (Index i = 0; i < count; ++i) out[i] = static_cast<float>(values[i]);
+}
+
 }  // namespace
 
-BlockedRows::BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs)
-    : table_(table), inputs_(std::move(inputs)) {}
+RowBlock with_single(const RowBlock& block, Arena& arena) {
+  RowBlock result = block;
+  float* single = arena.take_single(block.inputs * block.stride);
+  for (Index j = 0; j < block.inputs; ++j)
+    round_to_single(block.input(j), block.rows, single + j * block.stride);
+  result.single = single;
+  return result;
+}
 
-void BlockedRows::keep_converted(Workers& workers) {
-  std::vector<RowBlock> kept(static_cast<std::size_t>(blocks()));
-  const Index stride = padded(kBlockRows);
-  const Index block_size = (inputs() + 1) * stride;
-  double* memory = kept_memory_.take(std::max<Index>(blocks() * block_size, 1));
-  for_each_block(*this, workers, [&](const RowBlock& block, Arena& /*arena*/) {
-    const Index b = block.first_row / kBlockRows;
-    double* values = memory + b * block_size;
-    double* norms = values + inputs() * block.stride;
-    std::copy_n(block.values, inputs() * block.stride, values);
-    std::copy_n(block.square_norms, block.rows, norms);
-    RowBlock& copy = kept[static_cast<std::size_t>(b)] = block;
-    copy.values = values;
-    copy.square_norms = norms;
-  });
-  kept_ = std::move(kept);
+BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs)
+    : table_(table), rows_(table.rows) {
+  for (const InputColumn& input : inputs) {
+    standardiser_.columns.push_back(input.column);
+    standardiser_.means.push_back(input.mean);
+    standardiser_.inverse_deviations.push_back(1.0 / input.deviation);
+  }
+}
+
+BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
+  BlockedRows result = *this;
+  result.rows_ = static_cast<Index>(positions.size());
+  result.chosen_.clear();
+  for (const Index position : positions) result.chosen_.push_back(row_of_table(position));
+  return result;
 }
 
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
-  if (!kept_.empty()) return kept_[static_cast<std::size_t>(block)];
   const Index first = block * kBlockRows;
-  RowBlock result = convert(std::min(kBlockRows, table_.rows - first), table_, inputs_, arena,
-                            [&](Index r) { return table_.data + (first + r) * table_.row_stride; });
+  const Index count = std::min(kBlockRows, rows_ - first);
+  // Past the end of a full block come the first rows of the next.
+  const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
+  RowBlock result =
+      convert(count, table_, standardiser_, arena, [&](Index r) { return row(std::min(first + r, last)); });
   result.first_row = first;
   return result;
 }
 
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
-  return convert(count, table_, inputs_, arena, [&](Index r) {
-    return table_.data + rows[static_cast<std::size_t>(r)] * table_.row_stride;
-  });
+  return convert(count, table_, standardiser_, arena,
+                 [&](Index r) { return row(rows[static_cast<std::size_t>(std::min(r, count - 1))]); });
 }
 
 void for_each_block(const BlockedRows& rows, Workers& workers,

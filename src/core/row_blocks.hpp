@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/arena.hpp"
+#include "core/row_kernels.hpp"
 #include "core/threads.hpp"
 #include "mfga/views.hpp"
 
@@ -32,36 +33,43 @@ struct RowBlock {
   const double* values = nullptr;        // [inputs x stride]
   Index stride = 0;                      // at least `rows`
   const double* square_norms = nullptr;  // [rows]: |x_n|^2
+  const float* single = nullptr;         // the values in single precision, if asked for
 
   [[nodiscard]] const double* input(Index j) const { return values + j * stride; }
 };
 
-struct Workers;
+// The block with its values in single precision beside it, in the arena.
+[[nodiscard]] RowBlock with_single(const RowBlock& block, Arena& arena);
 
-// A table seen through the standardisation. Blocks are converted when they are needed, so the table is in
-// memory once; a table that is not large may be kept in converted form beside it.
+// A table, or some of its rows in any order, seen through the standardisation. Blocks are converted whenever
+// they are needed: that costs little more than reading converted ones from memory would, and the table is in
+// memory once.
 class BlockedRows {
  public:
-  BlockedRows(ConstMatrixView table, std::vector<InputColumn> inputs);
-  // Converts every block now and keeps the result: worth its memory when there will be many passes.
-  void keep_converted(Workers& workers);
+  BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs);
+  // Some of these rows, by their positions.
+  [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
 
-  [[nodiscard]] Index rows() const { return table_.rows; }
-  [[nodiscard]] Index inputs() const { return static_cast<Index>(inputs_.size()); }
-  [[nodiscard]] Index blocks() const { return (table_.rows + kBlockRows - 1) / kBlockRows; }
-  [[nodiscard]] double converted_bytes() const {
-    return static_cast<double>(table_.rows) * static_cast<double>(inputs_.size()) * sizeof(double);
-  }
+  [[nodiscard]] Index rows() const { return rows_; }
+  [[nodiscard]] Index inputs() const { return static_cast<Index>(standardiser_.columns.size()); }
+  [[nodiscard]] Index blocks() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
   // The block lives in the arena until the caller's scope ends.
   [[nodiscard]] RowBlock load(Index block, Arena& arena) const;
-  // Some rows, anywhere in the table, as one block.
+  // Some of these rows, by their positions, as one block.
   [[nodiscard]] RowBlock gather(std::span<const Index> rows, Arena& arena) const;
 
  private:
+  [[nodiscard]] Index row_of_table(Index position) const {
+    return chosen_.empty() ? position : chosen_[static_cast<std::size_t>(position)];
+  }
+  [[nodiscard]] const double* row(Index position) const {
+    return table_.data + row_of_table(position) * table_.row_stride;
+  }
+
   ConstMatrixView table_;
-  std::vector<InputColumn> inputs_;
-  Arena kept_memory_;
-  std::vector<RowBlock> kept_;  // every block, or empty
+  Standardiser standardiser_;
+  std::vector<Index> chosen_;  // rows of the table; empty: all, in their order
+  Index rows_;
 };
 
 // What a parallel loop over rows needs besides the rows.

@@ -1,6 +1,9 @@
 // Compiled once per instruction set (Google Highway); the best one for the machine is chosen at run time.
 #include "core/row_kernels.hpp"
 
+#include <type_traits>
+#include <utility>
+
 // The order of these matters; the file includes itself, once per instruction set.
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -15,24 +18,61 @@ namespace mfga::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A tile of kTileA x kTileB sums stays in registers: 24 of the 32 that AVX-512 and NEON have, 8 of 16
+// A tile of kTileA x kTileB sums stays in registers: 24 of the 32 that AVX-512 and NEON have, 12 of 16
 // elsewhere.
 #if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr Index kTileA = 6;
-constexpr Index kTileB = 4;
 #else
-constexpr Index kTileA = 4;
-constexpr Index kTileB = 3;
+constexpr Index kTileA = 3;
+#endif
+constexpr Index kTileB = 4;
+
+#if HWY_TARGET == HWY_SCALAR
+template <class D>
+HWY_INLINE void sums_of_lanes(D /*d*/, const hn::Vec<D>* v, hn::TFromD<D>* totals) {
+  for (Index j = 0; j < kTileB; ++j) totals[j] = hn::GetLane(v[j]);
+}
+#else
+// Adds the halves of a vector to one another until 128 bits are left.
+template <class D, class V = hn::Vec<D> >
+HWY_INLINE auto fold(D d, V v) {
+  if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 16) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return fold(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+// The sums of the lanes of four vectors. All four together take a third of the instructions of four sums of
+// their own, which matters: a row of a block is not much longer than a few dozen vectors.
+template <class D>
+HWY_INLINE void sums_of_lanes(D d, const hn::Vec<D>* v, hn::TFromD<D>* totals) {
+  const auto a = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
+  const auto b = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
+    const hn::Full128<double> out;
+    hn::StoreU(fold(d, a), out, totals);
+    hn::StoreU(fold(d, b), out, totals + 2);
+  } else {  // a: v0 v1 v0 v1 in every 128 bits, b: v2 v3 v2 v3
+    const hn::RepartitionToWide<D> pairs;
+    const auto lower = hn::InterleaveLower(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b));
+    const auto upper = hn::InterleaveUpper(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b));
+    const hn::Full128<float> out;
+    hn::StoreU(fold(d, hn::Add(hn::BitCast(d, lower), hn::BitCast(d, upper))), out, totals);
+  }
+}
 #endif
 
 // Rows past the end are replaced by the last one; their sums are not stored.
-template <Index kRowsA>
-HWY_INLINE void add_tile(const double* HWY_RESTRICT a, Index a_stride, const double* HWY_RESTRICT b,
-                         Index b_rows, Index b_stride, Index count, double* HWY_RESTRICT c, Index c_stride) {
-  const hn::ScalableTag<double> d;
+template <Index kRowsA, class T>
+HWY_INLINE void add_tile(const T* HWY_RESTRICT a, Index a_stride, const T* HWY_RESTRICT b, Index b_rows,
+                         Index b_stride, Index count, double* HWY_RESTRICT c, Index c_stride_a,
+                         Index c_stride_b) {
+  const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const double* b_row[kTileB];
+  const T* b_row[kTileB];
   for (Index j = 0; j < kTileB; ++j) b_row[j] = b + (j < b_rows ? j : b_rows - 1) * b_stride;
   V sum[kRowsA][kTileB];
   for (Index i = 0; i < kRowsA; ++i) {
@@ -40,42 +80,68 @@ HWY_INLINE void add_tile(const double* HWY_RESTRICT a, Index a_stride, const dou
   }
   Index n = 0;
   for (; n + lanes <= count; n += lanes) {
-    V value_b[kTileB];
-    for (Index j = 0; j < kTileB; ++j) value_b[j] = hn::LoadU(d, b_row[j] + n);
-    for (Index i = 0; i < kRowsA; ++i) {
-      const V value_a = hn::LoadU(d, a + i * a_stride + n);
-      for (Index j = 0; j < kTileB; ++j) sum[i][j] = hn::MulAdd(value_a, value_b[j], sum[i][j]);
+    V value_a[kRowsA];
+    for (Index i = 0; i < kRowsA; ++i) value_a[i] = hn::LoadU(d, a + i * a_stride + n);
+    for (Index j = 0; j < kTileB; ++j) {
+      const V value_b = hn::LoadU(d, b_row[j] + n);
+      for (Index i = 0; i < kRowsA; ++i) sum[i][j] = hn::MulAdd(value_a[i], value_b, sum[i][j]);
     }
   }
   for (Index i = 0; i < kRowsA; ++i) {
-    for (Index j = 0; j < kTileB && j < b_rows; ++j) {
-      double total = hn::GetLane(hn::SumOfLanes(d, sum[i][j]));
-      for (Index rest = n; rest < count; ++rest) total += a[i * a_stride + rest] * b_row[j][rest];
-      c[i * c_stride + j] += total;
+    T totals[kTileB];
+    sums_of_lanes(d, sum[i], totals);
+    for (Index rest = n; rest < count; ++rest) {
+      for (Index j = 0; j < kTileB; ++j) totals[j] += a[i * a_stride + rest] * b_row[j][rest];
     }
+    for (Index j = 0; j < kTileB && j < b_rows; ++j)
+      c[i * c_stride_a + j * c_stride_b] += static_cast<double>(totals[j]);
   }
 }
 
-template <Index kRowsA>
-void add_panel(const double* a, Index a_stride, const double* b, Index b_rows, Index b_stride, Index count,
-               double* c, Index c_stride) {
+template <Index kRowsA, class T>
+void add_panel(const T* a, Index a_stride, const T* b, Index b_rows, Index b_stride, Index count, double* c,
+               Index c_stride_a, Index c_stride_b) {
   for (Index j = 0; j < b_rows; j += kTileB) {
-    add_tile<kRowsA>(a, a_stride, b + j * b_stride, b_rows - j, b_stride, count, c + j, c_stride);
+    add_tile<kRowsA>(a, a_stride, b + j * b_stride, b_rows - j, b_stride, count, c + j * c_stride_b,
+                     c_stride_a, c_stride_b);
   }
 }
 
-void add_row_products(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows,
-                      Index b_stride, Index count, double* c, Index c_stride) {
+template <class T>
+void add_products(const T* a, Index a_rows, Index a_stride, const T* b, Index b_rows, Index b_stride,
+                  Index count, double* c, Index c_stride_a, Index c_stride_b) {
+  // A tile is narrower in `a` where there are too few rows left, but always kTileB wide.
+  if (b_rows < kTileB && a_rows > b_rows) {
+    std::swap(a, b);
+    std::swap(a_rows, b_rows);
+    std::swap(a_stride, b_stride);
+    std::swap(c_stride_a, c_stride_b);
+  }
+  const auto add = [&](auto rows_a, Index i) {
+    add_panel<decltype(rows_a)::value>(a + i * a_stride, a_stride, b, b_rows, b_stride, count,
+                                       c + i * c_stride_a, c_stride_a, c_stride_b);
+  };
   Index i = 0;
-  for (; i + kTileA <= a_rows; i += kTileA) {
-    add_panel<kTileA>(a + i * a_stride, a_stride, b, b_rows, b_stride, count, c + i * c_stride, c_stride);
-  }
-  for (; i + 2 <= a_rows; i += 2) {
-    add_panel<2>(a + i * a_stride, a_stride, b, b_rows, b_stride, count, c + i * c_stride, c_stride);
-  }
-  for (; i < a_rows; ++i) {
-    add_panel<1>(a + i * a_stride, a_stride, b, b_rows, b_stride, count, c + i * c_stride, c_stride);
-  }
+  for (; i + kTileA <= a_rows; i += kTileA) add(std::integral_constant<Index, kTileA>(), i);
+  for (; i + 2 <= a_rows; i += 2) add(std::integral_constant<Index, 2>(), i);
+  for (; i < a_rows; ++i) add(std::integral_constant<Index, 1>(), i);
+}
+
+void add_products_double(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows,
+                         Index b_stride, Index count, double* c, Index c_stride) {
+  add_products(a, a_rows, a_stride, b, b_rows, b_stride, count, c, c_stride, 1);
+}
+
+void add_products_single(const float* a, Index a_rows, Index a_stride, const float* b, Index b_rows,
+                         Index b_stride, Index count, double* c, Index c_stride) {
+  add_products(a, a_rows, a_stride, b, b_rows, b_stride, count, c, c_stride, 1);
+}
+
+// Each lane adds up its share in order; then log2(lanes) sums, and the rounding of the last rows' products.
+double single_product_error(Index count) {
+  const auto lanes = static_cast<Index>(hn::Lanes(hn::ScalableTag<float>()));
+  constexpr double kRounding = 0x1p-24;
+  return kRounding * static_cast<double>(count / lanes + 2 * (lanes - 1) + 4);
 }
 
 void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
@@ -131,18 +197,108 @@ void cosines(const double* values, double factor, Index count, double* out) {
   for (; n < count; ++n) out[n] = hn::GetLane(hn::Mul(hn::Set(d, factor), hn::Cos(d, hn::Set(d, values[n]))));
 }
 
+// Transposes a square tile, as wide as a vector (of at most four numbers: wider ones gain nothing).
+#if HWY_TARGET == HWY_SCALAR
+template <class D>
+HWY_INLINE void transpose(D /*d*/, hn::Vec<D>* /*v*/) {}
+#else
+template <class D>
+HWY_INLINE void transpose(D d, hn::Vec<D>* v) {
+  if constexpr (hn::MaxLanes(D()) == 2) {
+    const auto first = v[0];
+    v[0] = hn::InterleaveLower(d, first, v[1]);
+    v[1] = hn::InterleaveUpper(d, first, v[1]);
+  } else {
+    const auto even01 = hn::InterleaveLower(d, v[0], v[1]);
+    const auto odd01 = hn::InterleaveUpper(d, v[0], v[1]);
+    const auto even23 = hn::InterleaveLower(d, v[2], v[3]);
+    const auto odd23 = hn::InterleaveUpper(d, v[2], v[3]);
+    v[0] = hn::ConcatLowerLower(d, even23, even01);
+    v[1] = hn::ConcatLowerLower(d, odd23, odd01);
+    v[2] = hn::ConcatUpperUpper(d, even23, even01);
+    v[3] = hn::ConcatUpperUpper(d, odd23, odd01);
+  }
+}
+#endif
+
+void standardise_rows(const double* const* rows, Index count, Index col_stride, const Standardiser& how,
+                      double* HWY_RESTRICT values, Index stride, double* HWY_RESTRICT square_norms) {
+  const hn::CappedTag<double, 4> d;
+  constexpr Index kSide = hn::MaxLanes(decltype(d)());
+  constexpr Index kTiles = kRowTile / kSide;  // on top of one another, so that whole cache lines are written
+  constexpr Index kLine = 8;                  // numbers
+  const auto n_inputs = static_cast<Index>(how.columns.size());
+  for (Index first = 0; first < count; first += kRowTile) {
+    hn::Vec<decltype(d)> square[kTiles];
+    for (Index t = 0; t < kTiles; ++t) square[t] = hn::Zero(d);
+    Index j = 0;
+    while (j < n_inputs) {
+      const Index column = how.columns[static_cast<std::size_t>(j)];
+      const auto* mean = how.means.data() + j;
+      const auto* inverse = how.inverse_deviations.data() + j;
+      // The hardware does not see what comes next in eight streams of short rows.
+      if (j % kLine < kSide) {
+        for (Index r = 0; r < kRowTile; ++r)
+          __builtin_prefetch(rows[first + r + kRowsAhead] + column * col_stride, 0, 2);
+      }
+      const bool adjacent = col_stride == 1 && j + kSide <= n_inputs &&
+                            how.columns[static_cast<std::size_t>(j + kSide - 1)] == column + kSide - 1;
+      if (adjacent) {
+        const auto means = hn::LoadU(d, mean);
+        const auto inverses = hn::LoadU(d, inverse);
+        for (Index t = 0; t < kTiles; ++t) {
+          hn::Vec<decltype(d)> v[kSide];
+          for (Index r = 0; r < kSide; ++r) {
+            v[r] = hn::Mul(hn::Sub(hn::LoadU(d, rows[first + t * kSide + r] + column), means), inverses);
+          }
+          transpose(d, v);
+          for (Index i = 0; i < kSide; ++i) {
+            square[t] = hn::MulAdd(v[i], v[i], square[t]);
+            hn::StoreU(v[i], d, values + (j + i) * stride + first + t * kSide);
+          }
+        }
+        j += kSide;
+      } else {
+        double* out = values + j * stride + first;
+        const double* const* row = rows + first;
+        const bool by_columns = row[kRowTile - 1] == row[0] + (kRowTile - 1);
+        for (Index r = 0; r < kRowTile; ++r) {
+          const double x = by_columns ? row[0][column * col_stride + r] : row[r][column * col_stride];
+          out[r] = (x - *mean) * *inverse;
+        }
+        for (Index t = 0; t < kTiles; ++t) {
+          const auto v = hn::LoadU(d, out + t * kSide);
+          square[t] = hn::MulAdd(v, v, square[t]);
+        }
+        ++j;
+      }
+    }
+    for (Index t = 0; t < kTiles; ++t) hn::StoreU(square[t], d, square_norms + first + t * kSide);
+  }
+}
+
 }  // namespace mfga::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mfga {
 
-HWY_EXPORT(add_row_products);
+HWY_EXPORT(add_products_double);
+HWY_EXPORT(add_products_single);
 
 void add_row_products(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows,
                       Index b_stride, Index count, double* c, Index c_stride) {
-  HWY_DYNAMIC_DISPATCH(add_row_products)(a, a_rows, a_stride, b, b_rows, b_stride, count, c, c_stride);
+  HWY_DYNAMIC_DISPATCH(add_products_double)(a, a_rows, a_stride, b, b_rows, b_stride, count, c, c_stride);
 }
+
+void add_row_products(const float* a, Index a_rows, Index a_stride, const float* b, Index b_rows,
+                      Index b_stride, Index count, double* c, Index c_stride) {
+  HWY_DYNAMIC_DISPATCH(add_products_single)(a, a_rows, a_stride, b, b_rows, b_stride, count, c, c_stride);
+}
+
+HWY_EXPORT(single_product_error);
+
+double single_product_error(Index count) { return HWY_DYNAMIC_DISPATCH(single_product_error)(count); }
 
 HWY_EXPORT(combine_rows);
 
@@ -161,6 +317,13 @@ HWY_EXPORT(cosines);
 
 void cosines(const double* values, double factor, Index count, double* out) {
   HWY_DYNAMIC_DISPATCH(cosines)(values, factor, count, out);
+}
+
+HWY_EXPORT(standardise_rows);
+
+void standardise_rows(const double* const* rows, Index count, Index col_stride, const Standardiser& how,
+                      double* values, Index stride, double* square_norms) {
+  HWY_DYNAMIC_DISPATCH(standardise_rows)(rows, count, col_stride, how, values, stride, square_norms);
 }
 
 }  // namespace mfga

@@ -1,9 +1,11 @@
 // C += A B^T, linear combinations of rows, exponentials and cosines, for matrices whose rows are a block's
-// values: a few hundred contiguous numbers each.
+// values: a few hundred contiguous numbers each; and how such a block is made from the rows of a table.
 //
 // Every entry is a dot product of two contiguous rows that lie in the second-level cache, so nothing has to
 // be packed or copied, which is what costs BLAS most of its time at these sizes.
 #pragma once
+
+#include <vector>
 
 #include "mfga/views.hpp"
 
@@ -13,6 +15,11 @@ namespace mfga {
 // i < a_rows, j < b_rows.
 void add_row_products(const double* a, Index a_rows, Index a_stride, const double* b, Index b_rows,
                       Index b_stride, Index count, double* c, Index c_stride);
+void add_row_products(const float* a, Index a_rows, Index a_stride, const float* b, Index b_rows,
+                      Index b_stride, Index count, double* c, Index c_stride);
+// The relative error that add_row_products in single precision makes at most, per entry, in units of
+// sum over n of |a_n b_n|.
+[[nodiscard]] double single_product_error(Index count);
 
 // out[n] = sum over k of coefficients[k] * rows[k][n], n < count.
 void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
@@ -23,5 +30,22 @@ void exponentials(const double* values, double factor, Index count, double* out)
 
 // out[n] = factor * cos(values[n]), n < count. |values| up to some 1e4 keep their accuracy.
 void cosines(const double* values, double factor, Index count, double* out);
+
+// Which columns of a table become inputs, and how: (x - mean) * inverse_deviation.
+struct Standardiser {
+  std::vector<Index> columns;
+  std::vector<double> means;
+  std::vector<double> inverse_deviations;
+};
+
+// How many rows standardise_rows takes at a time, and how far it looks ahead.
+inline constexpr Index kRowTile = 8;
+inline constexpr Index kRowsAhead = 24;
+
+// values[j * stride + n] = input j of rows[n], and the rows' square norms, for n < count, a multiple of
+// kRowTile. `rows` holds count + kRowsAhead pointers: the last ones say what will be wanted soon. The numbers
+// of a row lie col_stride apart.
+void standardise_rows(const double* const* rows, Index count, Index col_stride, const Standardiser& how,
+                      double* values, Index stride, double* square_norms);
 
 }  // namespace mfga

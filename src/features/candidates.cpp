@@ -1,6 +1,7 @@
 #include "features/candidates.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace mfga {
@@ -45,6 +46,44 @@ void Candidates::correlate(const RowBlock& block, const double* weights, Index w
   }
 }
 
+bool Candidates::have_single() const {
+  return std::any_of(families_.begin(), families_.end(),
+                     [](const auto& family) { return family->single() != nullptr; });
+}
+
+void Candidates::correlate_single(const RowBlock& block, const double* weights, double* out,
+                                  Arena& arena) const {
+  for (std::size_t p = 0; p < families_.size(); ++p) {
+    double* own = out + offsets_[p];
+    if (const SingleCorrelator* single = families_[p]->single()) {
+      single->correlate_single(block, weights, own, arena);
+    } else {
+      families_[p]->correlate(block, weights, block.rows, 1, own, size(), arena);
+    }
+  }
+}
+
+std::vector<double> Candidates::single_errors(const BlockedRows& rows, Workers& workers) const {
+  std::vector<double> result(static_cast<std::size_t>(size()));
+  sum_over_blocks(rows, workers, result, [&](const RowBlock& block, Arena& arena, double* sums) {
+    const RowBlock both = with_single(block, arena);
+    for (std::size_t p = 0; p < families_.size(); ++p) {
+      if (const SingleCorrelator* single = families_[p]->single())
+        single->add_square_norms(both, sums + offsets_[p], arena);
+    }
+  });
+  constexpr double kNormSlack = 1.01;  // the norms are in single precision as well
+  for (std::size_t p = 0; p < families_.size(); ++p) {
+    const SingleCorrelator* single = families_[p]->single();
+    const double relative = single != nullptr ? kNormSlack * single->relative_error() : 0;
+    for (Index j = offsets_[p]; j < offsets_[p + 1]; ++j) {
+      double& value = result[static_cast<std::size_t>(j)];
+      value = relative * std::sqrt(value);
+    }
+  }
+  return result;
+}
+
 AtomValues::AtomValues(std::span<const Atom> atoms) : size_(static_cast<Index>(atoms.size())) {
   for (std::size_t first = 0; first < atoms.size();) {
     std::size_t end = first + 1;
@@ -63,6 +102,14 @@ void AtomValues::evaluate(const RowBlock& block, Index first, Index count, doubl
     if (begin >= end) continue;
     run.evaluator->evaluate(block, begin - run.first, end - begin, out + (begin - first) * out_stride,
                             out_stride, arena);
+  }
+}
+
+void AtomValues::correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                           double* out, Arena& arena) const {
+  for (const Run& run : runs_) {
+    run.evaluator->correlate(block, 0, run.count, weights, weight_stride, columns, out + run.first * columns,
+                             arena);
   }
 }
 

@@ -22,6 +22,15 @@ class Candidates {
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const;
 
+  // Whether some of the candidates can be correlated in single precision.
+  [[nodiscard]] bool have_single() const;
+  // correlate for one weight column, in single precision where families have it. The block has
+  // single-precision values.
+  void correlate_single(const RowBlock& block, const double* weights, double* out, Arena& arena) const;
+  // What an entry of that, summed over all rows, is off by at most, per unit of |weights|_2; 0 where it is
+  // computed in double precision.
+  [[nodiscard]] std::vector<double> single_errors(const BlockedRows& rows, Workers& workers) const;
+
  private:
   std::vector<std::unique_ptr<CandidateFamily>> families_;
   std::vector<Index> offsets_{0};  // first candidate of each family, and the total
@@ -36,6 +45,10 @@ class AtomValues {
   // out[i * out_stride + n] = atom i on row n of the block, for the atoms [first, first + count).
   void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
                 Arena& arena) const;
+  // out[i * columns + c] += sum over the block's rows n of atom i on row n * weights[c * weight_stride + n],
+  // for every atom.
+  void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                 double* out, Arena& arena) const;
 
  private:
   // Consecutive atoms of one family are evaluated together.

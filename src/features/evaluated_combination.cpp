@@ -1,8 +1,9 @@
-// The combination of atoms of any family: their values, a few atoms at a time, times the coefficients.
+// What is done with atoms of any family that does not know better: with their values, a few atoms at a time.
 #include <cblas.h>
 
 #include <algorithm>
 
+#include "core/row_kernels.hpp"
 #include "features/family.hpp"
 
 namespace mfga {
@@ -32,6 +33,19 @@ class EvaluatedCombination final : public AtomCombination {
 };
 
 }  // namespace
+
+void AtomEvaluator::correlate(const RowBlock& block, Index first, Index count, const double* weights,
+                              Index weight_stride, Index columns, double* out, Arena& arena) const {
+  constexpr Index kTile = 48;  // their values stay in the second-level cache
+  const Arena::Scope scope(arena);
+  double* values = arena.take(std::min(kTile, count) * block.stride);
+  for (Index done = 0; done < count; done += kTile) {
+    const Index height = std::min(kTile, count - done);
+    evaluate(block, first + done, height, values, block.stride, arena);
+    add_row_products(values, height, block.stride, weights, columns, weight_stride, block.rows,
+                     out + done * columns, columns);
+  }
+}
 
 std::unique_ptr<AtomCombination> FeatureFamily::combination(std::span<const Atom> atoms,
                                                             std::span<const double> coefficients) const {

@@ -42,6 +42,19 @@ struct ParameterField {
   Size size = Size::kOne;
 };
 
+// Correlations in single precision, for families where that pays; see CandidateFamily::correlate.
+class SingleCorrelator {
+ public:
+  virtual ~SingleCorrelator() = default;
+  // out[j] += sum over the block's rows n of weights[n] * phi_j(x_n). The block has single-precision values.
+  // The result for all rows is off by at most relative_error() * |weights|_2 * |phi_j|_2, if it is finite.
+  virtual void correlate_single(const RowBlock& block, const double* weights, double* out,
+                                Arena& arena) const = 0;
+  // out[j] += sum over the block's rows n of phi_j(x_n)^2, to three digits or better.
+  virtual void add_square_norms(const RowBlock& block, double* out, Arena& arena) const = 0;
+  [[nodiscard]] virtual double relative_error() const = 0;
+};
+
 // The candidates of one summand of the dictionary, for a known number of inputs.
 class CandidateFamily {
  public:
@@ -52,6 +65,8 @@ class CandidateFamily {
   // for `columns` weight columns c and every candidate j.
   virtual void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                          double* out, Index out_stride, Arena& arena) const = 0;
+  // Null if the family has none.
+  [[nodiscard]] virtual const SingleCorrelator* single() const { return nullptr; }
 };
 
 // The values of a fixed list of atoms of one family.
@@ -61,6 +76,10 @@ class AtomEvaluator {
   // out[i * out_stride + n] = atom i on row n of the block, for the atoms [first, first + count).
   virtual void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
                         Arena& arena) const = 0;
+  // out[i * columns + c] += sum over the block's rows n of atom i on row n * weights[c * weight_stride + n],
+  // for the atoms [first, first + count).
+  virtual void correlate(const RowBlock& block, Index first, Index count, const double* weights,
+                         Index weight_stride, Index columns, double* out, Arena& arena) const;
 };
 
 // A linear combination of a fixed list of atoms of one family. Families that can share work between the atoms

@@ -6,10 +6,10 @@
 //
 // Correlations are never computed from materialised features: those of order 2 with weights w are the
 // entries of X^T diag(w e) X with e_n = exp(-|x_n|^2 / 2 sigma^2); order k > 2 is order 2 with the weights
-// multiplied by k - 2 further inputs.
+// multiplied by k - 2 further inputs. They are computed in double or, when a search only needs to know which
+// are large, in single precision.
 #include "features/gaussian.hpp"
 
-#include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,12 +64,38 @@ MFGA_VECTORISED void multiply(const double* a, const double* b, Index count, dou
   for (Index n = 0; n < count; ++n) out[n] = a[n] * b[n];
 }
 
+MFGA_VECTORISED void multiply(const float* a, const float* b, Index count, float* out) {
+  for (Index n = 0; n < count; ++n) out[n] = a[n] * b[n];
+}
+
+// out += a + constant
+MFGA_VECTORISED void add(const double* a, double constant, Index count, double* out) {
+  for (Index n = 0; n < count; ++n) out[n] += a[n] + constant;
+}
+
+// out += a * b
+MFGA_VECTORISED void add_product(const double* a, const double* b, Index count, double* out) {
+  for (Index n = 0; n < count; ++n) out[n] += a[n] * b[n];
+}
+
 MFGA_VECTORISED void multiply_three(double factor, const double* a, const double* b, const double* c,
                                     Index count, double* out) {
   for (Index n = 0; n < count; ++n) out[n] = factor * a[n] * b[n] * c[n];
 }
 
-class GaussianCandidates final : public CandidateFamily {
+// The inputs of a block in one of the two precisions.
+template <class T>
+struct Inputs {
+  const T* values;
+  Index stride;
+  Index rows;
+  [[nodiscard]] const T* input(Index j) const { return values + j * stride; }
+};
+
+double* take(Arena& arena, Index count, const double* /*like*/) { return arena.take(count); }
+float* take(Arena& arena, Index count, const float* /*like*/) { return arena.take_single(count); }
+
+class GaussianCandidates final : public CandidateFamily, public SingleCorrelator {
  public:
   GaussianCandidates(Index n_inputs, int order, bool squares, double sigma, double nu)
       : n_inputs_(n_inputs), order_(order), squares_(squares), sigma_(sigma), nu_(nu) {
@@ -112,36 +138,96 @@ class GaussianCandidates final : public CandidateFamily {
     double* weighted = arena.take(block.rows);
     envelope(block, sigma_, e);
     for (Index c = 0; c < columns; ++c) {
-      for (Index n = 0; n < block.rows; ++n) weighted[n] = weights[c * weight_stride + n] * e[n];
-      double factor = std::sqrt(nu_);
-      for (int k = 0; k <= order_; ++k, factor /= sigma_) {
-        double* cursor = out + c * out_stride + offsets_[static_cast<std::size_t>(k)];
-        add_products(block, {weighted, factor, 0, -1, 0}, k, cursor, arena);
-      }
+      multiply(weights + c * weight_stride, e, block.rows, weighted);
+      add_all_orders(Inputs<double>{block.values, block.stride, block.rows}, weighted, Power::kOne, 1,
+                     out + c * out_stride, arena);
     }
   }
 
+  [[nodiscard]] const SingleCorrelator* single() const override { return this; }
+
+  void correlate_single(const RowBlock& block, const double* weights, double* out,
+                        Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* weighted = arena.take(block.rows);
+    envelope(block, sigma_, weighted);
+    multiply(weights, weighted, block.rows, weighted);
+    // Scaled to at most 1 by a power of two, so that the range of single precision does not matter.
+    double largest = 0;
+    for (Index n = 0; n < block.rows; ++n) largest = std::max(largest, std::abs(weighted[n]));
+    if (largest == 0) return;
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    const double scale = std::ldexp(1.0, -exponent);
+    float* rounded = arena.take_single(block.rows);
+    // What is far too small to matter would only slow the arithmetic down, as denormal numbers do.
+    constexpr double kNegligible = 0x1p-100;
+    for (Index n = 0; n < block.rows; ++n) {
+      const double scaled = weighted[n] * scale;
+      rounded[n] = static_cast<float>(std::abs(scaled) < kNegligible ? 0.0 : scaled);
+    }
+    add_all_orders(Inputs<float>{block.single, block.stride, block.rows}, rounded, Power::kOne, 1 / scale,
+                   out, arena);
+  }
+
+  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* e = arena.take(block.rows);
+    envelope(block, sigma_, e);
+    float* weights = arena.take_single(block.rows);
+    for (Index n = 0; n < block.rows; ++n) weights[n] = static_cast<float>(e[n] * e[n]);
+    float* squares = arena.take_single(n_inputs_ * block.stride);
+    for (Index j = 0; j < n_inputs_; ++j) {
+      const float* x = block.single + j * block.stride;
+      multiply(x, x, block.rows, squares + j * block.stride);
+    }
+    add_all_orders(Inputs<float>{squares, block.stride, block.rows}, weights, Power::kTwo, 1, out, arena);
+  }
+
+  // Rounding of the weights, of each input and of each product, and the sum of a block.
+  [[nodiscard]] double relative_error() const override {
+    return single_product_error(kBlockRows) + 0x1p-24 * (2 * order_ + 2);
+  }
+
  private:
+  enum class Power { kOne, kTwo };  // correlations of phi, or of phi^2
+
   // The product of the inputs fixed so far, as weights, and what its continuation depends on.
+  template <class T>
   struct Prefix {
-    const double* weights;  // [rows]: w e times the inputs so far
-    double factor;          // sqrt(nu) / (sigma^k sqrt(a!)) for the inputs so far
-    Index lowest;           // the next input is at least this
-    Index last;             // the last input, -1 if none
-    int repeats;            // how often `last` occurs in a row
+    const T* weights;  // [rows]: w e times the inputs so far
+    Power power;
+    double factor;  // sqrt(nu) / (sigma^k sqrt(a!)) for the inputs so far, or its square
+    Index lowest;   // the next input is at least this
+    Index last;     // the last input, -1 if none
+    int repeats;    // how often `last` occurs in a row
   };
 
-  [[nodiscard]] Prefix extended(const Prefix& prefix, Index input) const {
+  template <class T>
+  [[nodiscard]] Prefix<T> extended(const Prefix<T>& prefix, Index input) const {
     const int repeats = input == prefix.last ? prefix.repeats + 1 : 1;
-    return {prefix.weights, prefix.factor / std::sqrt(repeats), squares_ ? input : input + 1, input, repeats};
+    const double divisor = prefix.power == Power::kOne ? std::sqrt(repeats) : repeats;
+    return {prefix.weights, prefix.power, prefix.factor / divisor, squares_ ? input : input + 1,
+            input,          repeats};
+  }
+
+  template <class T>
+  void add_all_orders(const Inputs<T>& x, const T* weights, Power power, double factor, double* out,
+                      Arena& arena) const {
+    factor *= power == Power::kOne ? std::sqrt(nu_) : nu_;
+    const double per_order = power == Power::kOne ? sigma_ : sigma_ * sigma_;
+    for (int k = 0; k <= order_; ++k, factor /= per_order) {
+      double* cursor = out + offsets_[static_cast<std::size_t>(k)];
+      add_products(x, Prefix<T>{weights, power, factor, 0, -1, 0}, k, cursor, arena);
+    }
   }
 
   // Adds the correlations of all tuples that continue the prefix by `left` inputs; advances `out`.
-  void add_products(const RowBlock& block, const Prefix& prefix, int left, double*& out, Arena& arena) const {
-    const auto rows = static_cast<int>(block.rows);
+  template <class T>
+  void add_products(const Inputs<T>& x, const Prefix<T>& prefix, int left, double*& out, Arena& arena) const {
     if (left == 0) {
       double sum = 0;
-      for (Index n = 0; n < block.rows; ++n) sum += prefix.weights[n];
+      for (Index n = 0; n < x.rows; ++n) sum += static_cast<double>(prefix.weights[n]);
       *out++ += prefix.factor * sum;
       return;
     }
@@ -150,47 +236,46 @@ class GaussianCandidates final : public CandidateFamily {
     if (left == 1) {
       const Arena::Scope scope(arena);
       double* sums = arena.take(n_free);
-      cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(n_free), rows, 1.0,
-                  block.input(prefix.lowest), static_cast<int>(block.stride), prefix.weights, 1, 0.0, sums,
-                  1);
+      std::fill_n(sums, n_free, 0.0);
+      add_row_products(prefix.weights, 1, x.stride, x.input(prefix.lowest), n_free, x.stride, x.rows, sums,
+                       n_free);
       for (Index i = 0; i < n_free; ++i) *out++ += extended(prefix, prefix.lowest + i).factor * sums[i];
       return;
     }
     if (left == 2) {
-      add_pairs(block, prefix, out, arena);
+      add_pairs(x, prefix, out, arena);
       return;
     }
     const Arena::Scope scope(arena);
-    double* weights = arena.take(block.rows);
+    T* weights = take(arena, x.rows, x.values);
     for (Index i = prefix.lowest; i < n_inputs_; ++i) {
-      multiply(prefix.weights, block.input(i), block.rows, weights);
-      Prefix next = extended(prefix, i);
+      multiply(prefix.weights, x.input(i), x.rows, weights);
+      Prefix<T> next = extended(prefix, i);
       next.weights = weights;
-      add_products(block, next, left - 1, out, arena);
+      add_products(x, next, left - 1, out, arena);
     }
   }
 
   // The last two inputs at once: the upper triangle of X diag(weights) X^T, with X [inputs x rows], in
   // panels of rows so that most of the lower triangle is never computed.
-  void add_pairs(const RowBlock& block, const Prefix& prefix, double*& out, Arena& arena) const {
-    constexpr Index kPanel = 6;  // two register tiles; their rows stay in the first-level cache
+  template <class T>
+  void add_pairs(const Inputs<T>& x, const Prefix<T>& prefix, double*& out, Arena& arena) const {
+    constexpr Index kPanel = 6;  // the height of a register tile; the rows stay in the first-level cache
     const Arena::Scope scope(arena);
     const Index n_free = n_inputs_ - prefix.lowest;
-    double* weighted = arena.take(kPanel * block.stride);
+    T* weighted = take(arena, kPanel * x.stride, x.values);
     double* products = arena.take(kPanel * n_free);
     for (Index panel = 0; panel < n_free; panel += kPanel) {
       const Index height = std::min(kPanel, n_free - panel);
       const Index width = n_free - panel;
       for (Index i = 0; i < height; ++i) {
-        const double* x = block.input(prefix.lowest + panel + i);
-        double* destination = weighted + i * block.stride;
-        multiply(prefix.weights, x, block.rows, destination);
+        multiply(prefix.weights, x.input(prefix.lowest + panel + i), x.rows, weighted + i * x.stride);
       }
       std::fill_n(products, height * width, 0.0);
-      add_row_products(weighted, height, block.stride, block.input(prefix.lowest + panel), width,
-                       block.stride, block.rows, products, width);
+      add_row_products(weighted, height, x.stride, x.input(prefix.lowest + panel), width, x.stride, x.rows,
+                       products, width);
       for (Index i = 0; i < height; ++i) {
-        const Prefix first = extended(prefix, prefix.lowest + panel + i);
+        const Prefix<T> first = extended(prefix, prefix.lowest + panel + i);
         const double* row = products + i * width;
         if (squares_) *out++ += extended(first, first.last).factor * row[i];
         for (Index j = i + 1; j < width; ++j) *out++ += first.factor * row[j];
@@ -242,15 +327,52 @@ class GaussianValues final : public AtomEvaluator {
       const Product& product = products_[static_cast<std::size_t>(first + i)];
       const double* e = envelopes + static_cast<Index>(product.sigma) * block.stride;
       double* value = out + i * out_stride;
-      const double factor = product.factor;
       if (product.inputs.size() == 2) {  // by far the most frequent
-        const double* x = block.input(product.inputs[0]);
-        const double* y = block.input(product.inputs[1]);
-        multiply_three(factor, e, x, y, block.rows, value);
+        multiply_three(product.factor, e, block.input(product.inputs[0]), block.input(product.inputs[1]),
+                       block.rows, value);
         continue;
       }
-      for (Index n = 0; n < block.rows; ++n) value[n] = factor * e[n];
+      for (Index n = 0; n < block.rows; ++n) value[n] = product.factor * e[n];
       for (const Index input : product.inputs) multiply(value, block.input(input), block.rows, value);
+    }
+  }
+
+  // The envelope goes with the weights and the factor with the sums: what is left of an atom of order 2 is
+  // one product.
+  void correlate(const RowBlock& block, Index first, Index count, const double* weights, Index weight_stride,
+                 Index columns, double* out, Arena& arena) const override {
+    constexpr Index kTile = 48;  // atoms whose monomials stay in the second-level cache
+    const Arena::Scope scope(arena);
+    double* e = arena.take(block.rows);
+    double* weighted = arena.take(columns * block.stride);
+    double* monomials = arena.take(std::min(kTile, count) * block.stride);
+    double* sums = arena.take(std::min(kTile, count) * columns);
+    std::vector<Index> tile;  // atoms
+    const auto add_tile = [&] {
+      const auto height = static_cast<Index>(tile.size());
+      std::fill_n(sums, height * columns, 0.0);
+      add_row_products(monomials, height, block.stride, weighted, columns, block.stride, block.rows, sums,
+                       columns);
+      for (Index i = 0; i < height; ++i) {
+        const Index atom = tile[static_cast<std::size_t>(i)];
+        const double factor = products_[static_cast<std::size_t>(atom)].factor;
+        for (Index c = 0; c < columns; ++c)
+          out[(atom - first) * columns + c] += factor * sums[i * columns + c];
+      }
+      tile.clear();
+    };
+    for (std::size_t s = 0; s < sigmas_.size(); ++s) {
+      envelope(block, sigmas_[s], e);
+      for (Index c = 0; c < columns; ++c)
+        multiply(weights + c * weight_stride, e, block.rows, weighted + c * block.stride);
+      for (Index atom = first; atom < first + count; ++atom) {
+        const Product& product = products_[static_cast<std::size_t>(atom)];
+        if (product.sigma != s) continue;
+        set_monomial(block, product.inputs, monomials + static_cast<Index>(tile.size()) * block.stride);
+        tile.push_back(atom);
+        if (static_cast<Index>(tile.size()) == kTile) add_tile();
+      }
+      add_tile();
     }
   }
 
@@ -260,6 +382,17 @@ class GaussianValues final : public AtomEvaluator {
     double factor;
     std::vector<Index> inputs;  // with repetitions
   };
+
+  static void set_monomial(const RowBlock& block, const std::vector<Index>& inputs, double* out) {
+    if (inputs.size() < 2) {
+      if (inputs.empty()) std::fill_n(out, block.rows, 1.0);
+      if (!inputs.empty()) std::copy_n(block.input(inputs[0]), block.rows, out);
+      return;
+    }
+    multiply(block.input(inputs[0]), block.input(inputs[1]), block.rows, out);
+    for (std::size_t i = 2; i < inputs.size(); ++i) multiply(out, block.input(inputs[i]), block.rows, out);
+  }
+
   std::vector<double> sigmas_;
   std::vector<Product> products_;
 };
@@ -308,10 +441,10 @@ class GaussianCombination final : public AtomCombination {
         combine_rows(rows.data(), group.coefficients.data(), static_cast<Index>(rows.size()), block.rows,
                      combined);
         for (const Index input : group.prefix) multiply(combined, block.input(input), block.rows, combined);
-        for (Index n = 0; n < block.rows; ++n) sum[n] += combined[n] + group.constant;
+        add(combined, group.constant, block.rows, sum);
       }
       envelope(block, kernel.sigma, e);
-      for (Index n = 0; n < block.rows; ++n) scores[n] += e[n] * sum[n];
+      add_product(e, sum, block.rows, scores);
     }
   }
 

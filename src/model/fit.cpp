@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -17,9 +18,11 @@
 #include "data/standardise.hpp"
 #include "features/candidates.hpp"
 #include "features/neighbour_width.hpp"
+#include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
 #include "model/target.hpp"
 #include "solve/atom_products.hpp"
+#include "solve/cross_validation.hpp"
 #include "solve/greedy.hpp"
 #include "solve/independent_atoms.hpp"
 
@@ -33,8 +36,6 @@ double seconds_since(Clock::time_point start) {
 }
 
 constexpr Index kFewestRows = 3;
-// Tables up to this size are standardised once instead of in every pass; it takes a quarter off the time.
-constexpr double kMostConvertedBytes = 256 * 0x1p20;
 
 void check_shapes(const TrainingData& data) {
   if (static_cast<std::size_t>(data.x.rows) != data.y.size()) {
@@ -55,6 +56,16 @@ void check_shapes(const TrainingData& data) {
       throw Error(ErrorKind::kInvalidArgument, fmt::format("the column name \"{}\" occurs twice", name));
     }
   }
+}
+
+void check_folds(Index rows, Index folds) {
+  const Index most_held_out = (rows + folds - 1) / folds;
+  if (folds <= rows && rows - most_held_out >= kFewestRows) return;
+  throw Error(
+      ErrorKind::kBadData,
+      fmt::format("{} rows cannot be divided into {} folds with at least {} rows outside of each; use "
+                  "{}",
+                  rows, folds, kFewestRows, folds > rows ? "fewer --folds" : "more rows"));
 }
 
 // What the options "auto" come to for a task under the preset.
@@ -86,9 +97,16 @@ double memory_limit_bytes(const FitOptions& options) {
   return 0.8 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-std::string choose_engine(const FitOptions& options, const ProblemSize& size, bool quadratic) {
-  const EngineCost lazy = lazy_engine_cost(size);
-  const EngineCost gram = gram_engine_cost(size);
+struct EngineCosts {
+  EngineCost lazy;
+  EngineCost gram;
+  bool cross_validated = false;
+};
+
+std::string choose_engine(const FitOptions& options, const ProblemSize& size, const EngineCosts& costs,
+                          bool quadratic) {
+  const EngineCost& lazy = costs.lazy;
+  const EngineCost& gram = costs.gram;
   const double limit = memory_limit_bytes(options);
   std::string engine = options.engine;
   if (engine == "auto") {
@@ -104,10 +122,11 @@ std::string choose_engine(const FitOptions& options, const ProblemSize& size, bo
     throw Error(
         ErrorKind::kInvalidArgument,
         fmt::format("the dictionary has {:.0f} candidates, and the {} engine would need {:.1f} MiB for them; "
-                    "the limit is {:.1f} MiB. Use a lower order, fewer columns (--ignore){}, or raise "
+                    "the limit is {:.1f} MiB. Use a lower order, fewer columns (--ignore){}{}, or raise "
                     "--memory-limit",
                     size.candidates, engine, bytes * 0x1p-20, limit * 0x1p-20,
-                    engine == "gram" ? ", --engine lazy" : ""));
+                    engine == "gram" ? ", --engine lazy" : "",
+                    engine == "gram" && costs.cross_validated ? ", fewer --folds" : ""));
   }
   return engine;
 }
@@ -130,7 +149,6 @@ class Fitter {
       throw Error(ErrorKind::kBadData,
                   "every column is constant on the training rows; there is nothing to learn from");
     }
-    if (rows_.converted_bytes() <= kMostConvertedBytes) rows_.keep_converted(workers_);
     report().rows = data.x.rows;
     for (const Index column : standard_.constant_columns) {
       report().dropped_columns.push_back(column_name(data, column));
@@ -138,9 +156,36 @@ class Fitter {
     start_model();
   }
 
+  // The fit of some rows of another fit, with what that one found out about all of them: standardisation,
+  // kernel width, dictionary, and the target's units. `on_model` sees the model after each step.
+  Fitter(const Fitter& whole, const FitOptions& options, const std::vector<Index>& rows,
+         std::function<void(const ScoreFunction&)> on_model)
+      : data_(whole.data_),
+        options_(options),
+        workers_(options.threads),
+        start_(Clock::now()),
+        settings_(whole.settings_),
+        target_(whole.target_),
+        standard_(whole.standard_),
+        rows_(whole.rows_.subset(rows)),
+        penalty_{options.ridge, 0},
+        whole_(&whole),
+        on_model_(std::move(on_model)) {
+    target_.values = values_of(whole.target_.values, rows);
+    start_model();
+  }
+
+  CrossValidatedFit run_cross_validation(const CrossValidationOptions& options,
+                                         const ProgressCallback& progress) {
+    validation_ = &options;
+    FitResult result = run(progress);
+    return {std::move(result), std::move(cross_validation_)};
+  }
+
   FitResult run(const ProgressCallback& progress) {
+    progress_ = progress;
     if (options_.method == "mfga") {
-      learn_greedily(progress);
+      learn_greedily();
     } else if (options_.method == "gk" || options_.method == "glk") {
       learn_with_kernel();
     } else {
@@ -154,6 +199,9 @@ class Fitter {
   FitReport& report() { return result_.report; }
   [[nodiscard]] Problem problem() {
     return {rows_, target_.values, *target_.loss, settings_.intercept, workers_};
+  }
+  [[nodiscard]] Precision precision() const {
+    return options_.precision == "double" ? Precision::kDouble : Precision::kMixed;
   }
   [[nodiscard]] std::unique_ptr<Refit> make_refit() {
     return target_.loss->is_quadratic() ? make_least_squares_refit(problem(), penalty_)
@@ -175,6 +223,10 @@ class Fitter {
 
   // The automatic kernel width; the preparation ends with it.
   void find_width() {
+    if (whole_ != nullptr) {
+      report().auto_sigma = whole_->result_.report.auto_sigma;
+      return;
+    }
     const NeighbourWidth width = neighbour_width(rows_, options_.seed, workers_);
     report().auto_sigma = width.sigma;
     report().auto_sigma_error = width.standard_error;
@@ -188,32 +240,49 @@ class Fitter {
     return choice.resolve(report().auto_sigma);
   }
 
-  void learn_greedily(const ProgressCallback& progress) {
+  void learn_greedily() {
     // The dictionary's size is known, and refused if need be, before any work is done.
     const Dictionary dictionary(settings_.features);
     report().features = settings_.features;
     const ProblemSize size{static_cast<double>(rows_.rows()), dictionary.candidates(rows_.inputs()),
-                           static_cast<double>(options_.terms), static_cast<double>(options_.per_step)};
-    report().engine = choose_engine(options_, size, target_.loss->is_quadratic());
+                           static_cast<double>(options_.terms), static_cast<double>(options_.per_step),
+                           precision()};
+    report().engine = choose_engine(options_, size, engine_costs(size), target_.loss->is_quadratic());
     if (dictionary.needs_sigma()) find_width();
     report().prepare_seconds = seconds_since(start_);
 
-    // Algorithm 1.
-    const auto fit_start = Clock::now();
-    const Candidates candidates(dictionary, {rows_.inputs(), report().auto_sigma, options_.seed, &rows_});
+    const BlockedRows& all_rows = whole_ != nullptr ? whole_->rows_ : rows_;
+    const Candidates candidates(dictionary, {rows_.inputs(), report().auto_sigma, options_.seed, &all_rows});
     report().candidates = candidates.size();
     report().sigmas = candidates.sigmas();
-    const auto engine = report().engine == "gram" ? make_gram_engine(problem(), candidates)
-                                                  : make_lazy_engine(problem(), candidates);
+    std::vector<std::shared_ptr<const GramSums>> sums_of_folds;
+    if (validation_ != nullptr) {
+      choose_ridge(path_terms(std::min(options_.terms, candidates.size()), options_.per_step),
+                   [&](const Folds& folds) {
+                     return report().engine == "gram" ? losses_by_gram(folds, candidates, sums_of_folds)
+                                                      : losses_by_fits(folds);
+                   });
+    }
+
+    // Algorithm 1.
+    const auto fit_start = Clock::now();
+    const auto engine = report().engine != "gram" ? make_lazy_engine(problem(), candidates, precision())
+                        : sums_of_folds.empty()   ? make_gram_engine(problem(), candidates)
+                                                  : make_gram_engine(std::move(sums_of_folds));
     const auto refit = make_refit();
     const Index terms_wanted = std::min(options_.terms, candidates.size());
     const GreedyResult greedy =
         run_greedy(problem(), candidates, *engine, *refit,
                    {options_.terms, options_.per_step, options_.tolerance, penalty_},
                    [&](const GreedyStep& step, const ActiveSet& active) {
-                     return !progress || progress({active.size(), terms_wanted, step.risk, step.seconds});
+                     if (on_model_) on_model_(active.score());
+                     return !progress_ || progress_({active.size(), terms_wanted, step.risk, step.seconds});
                    });
     report().fit_seconds = seconds_since(fit_start);
+    report().gradient_seconds = greedy.seconds.gradient;
+    report().products_seconds = greedy.seconds.products;
+    report().refit_seconds = greedy.seconds.refit;
+    report().gradient_passes = greedy.gradient_passes;
     report().initial_risk = greedy.initial_risk;
     add_terms(greedy.active);
     record_path(greedy, candidates);
@@ -230,6 +299,9 @@ class Fitter {
     refuse_if_too_large(n_candidates);
     const double sigma = width_of_kernel();
     report().prepare_seconds = seconds_since(start_);
+    if (validation_ != nullptr) {
+      choose_ridge({options_.terms}, [&](const Folds& folds) { return losses_by_fits(folds); });
+    }
     const auto score_start = Clock::now();
     const std::vector<Atom> atoms = choose_random_features(
         problem(), {options_.method, options_.terms, n_candidates, sigma, options_.seed});
@@ -282,7 +354,9 @@ class Fitter {
     if (options_.norm_bound > 0) {
       throw Error(ErrorKind::kInvalidArgument, "--norm-bound is not possible with gk and glk; use --ridge");
     }
-    if (!(options_.ridge > 0)) {
+    for (const double ridge :
+         validation_ != nullptr ? validation_->ridges : std::vector<double>{options_.ridge}) {
+      if (ridge > 0) continue;
       throw Error(ErrorKind::kInvalidArgument, "--ridge must be positive for gk and glk");
     }
     const auto n_rows = static_cast<Index>(options_.subsample * static_cast<double>(rows_.rows()));
@@ -303,6 +377,10 @@ class Fitter {
     }
     const double sigma = width_of_kernel();
     report().prepare_seconds = seconds_since(start_);
+    if (validation_ != nullptr) {
+      choose_ridge({options_.method == "gk" ? n_rows : n_rows + rows_.inputs()},
+                   [&](const Folds& folds) { return losses_by_fits(folds); });
+    }
     report().features = options_.method == "gk" ? "gaussian kernel" : "linear kernel + gaussian kernel";
     report().engine = "exact";
     report().candidates = n_rows;
@@ -316,14 +394,14 @@ class Fitter {
     KernelMachine machine(rows_, chosen, sigma, workers_);
     if (options_.method == "glk") machine.add_linear_kernel();
     const KernelSolution solution =
-        machine.solve(targets, *target_.loss, options_.ridge, settings_.intercept);
+        machine.solve(targets, *target_.loss, penalty_.ridge, settings_.intercept);
     report().fit_seconds = seconds_since(fit_start);
     model().terms = machine.terms(solution);
     model().intercept = solution.intercept + target_.offset;
     const double risk = solution.loss_sum / static_cast<double>(n_rows);
-    record_one_step(risk, options_.ridge, solution.newton_steps);
+    record_one_step(risk, penalty_.ridge, solution.newton_steps);
     if (!solution.converged) warn_of_separation();
-    finish(options_.ridge, risk);
+    finish(penalty_.ridge, risk);
   }
 
   void add_terms(const ActiveSet& active) {
@@ -366,8 +444,101 @@ class Fitter {
         "--ridge");
   }
 
+  [[nodiscard]] EngineCosts engine_costs(const ProblemSize& size) const {
+    if (validation_ == nullptr) return {lazy_engine_cost(size), gram_engine_cost(size)};
+    const double threads = workers_.pool.threads();
+    return {lazy_validation_cost(size, *validation_), gram_validation_cost(size, *validation_, threads),
+            true};
+  }
+
+  // Cross-validation: sets the ridge to the best one at the number of terms that was asked for.
+  void choose_ridge(std::vector<Index> terms, const std::function<FoldLosses(const Folds&)>& losses_of) {
+    const auto start = Clock::now();
+    const Folds folds(rows_.rows(), validation_->folds, options_.seed);
+    refuse_folds_of_one_class(folds);
+    cross_validation_.ridges = validation_->ridges;
+    cross_validation_.terms = std::move(terms);
+    cross_validation_.measure = target_.loss->is_quadratic() ? "mse" : "log_loss";
+    summarise(losses_of(folds), target_.scale * target_.scale, cross_validation_);
+    cross_validation_.seconds = seconds_since(start);
+    penalty_.ridge = cross_validation_.chosen.ridge;
+  }
+
+  void refuse_folds_of_one_class(const Folds& folds) const {
+    if (target_.task != Task::kClassification) return;
+    for (Index fold = 0; fold < folds.count(); ++fold) {
+      const std::vector<double> targets = values_of(target_.values, folds.training(fold));
+      if (std::ranges::count(targets, targets.front()) == std::ssize(targets)) {
+        throw Error(ErrorKind::kBadData,
+                    fmt::format("all rows outside of fold {} have one label, so there is nothing to learn "
+                                "from them; use fewer --folds, or another --seed",
+                                fold + 1));
+      }
+    }
+  }
+
+  FoldLosses losses_by_gram(const Folds& folds, const Candidates& candidates,
+                            std::vector<std::shared_ptr<const GramSums>>& sums) {
+    constexpr double kPartOfSums = 0.8;  // of the time, roughly
+    sums = gram_sums_of_folds(problem(), candidates, folds,
+                              [&](double part) { show_validation(kPartOfSums * part); });
+    return gram_path_losses(problem(), candidates, folds, sums, validation_->ridges,
+                            {options_.terms, options_.per_step, options_.tolerance, {}},
+                            [&](double part) { show_validation(kPartOfSums + (1 - kPartOfSums) * part); });
+  }
+
+  FoldLosses losses_by_fits(const Folds& folds) {
+    const auto n_ridges = static_cast<Index>(validation_->ridges.size());
+    const auto n_steps = static_cast<Index>(cross_validation_.terms.size());
+    FoldLosses losses;
+    for (Index fold = 0; fold < folds.count(); ++fold) {
+      losses.emplace_back(n_ridges, n_steps);
+      const BlockedRows held_out = rows_.subset(folds.held_out(fold));
+      const std::vector<double> targets = values_of(target_.values, folds.held_out(fold));
+      const auto held_out_loss = [&](const ScoreFunction& score) {
+        return loss_sum({held_out, targets, *target_.loss, settings_.intercept, workers_}, score) /
+               static_cast<double>(held_out.rows());
+      };
+      const std::vector<Index> training = folds.training(fold);
+      for (Index ridge = 0; ridge < n_ridges; ++ridge) {
+        FitOptions options = options_;
+        options.engine = "lazy";
+        options.ridge = validation_->ridges[static_cast<std::size_t>(ridge)];
+        PathLosses path(losses.back().row(ridge), n_steps);
+        const Model model = Fitter(*this, options, training,
+                                   [&](const ScoreFunction& score) { path.add(held_out_loss(score)); })
+                                .run({})
+                                .model;
+        path.finish([&] { return held_out_loss(score_of(model)); });
+        show_validation(
+            (static_cast<double>(fold) + static_cast<double>(ridge + 1) / static_cast<double>(n_ridges)) /
+            static_cast<double>(folds.count()));
+      }
+    }
+    return losses;
+  }
+
+  // In the units of the prepared target.
+  [[nodiscard]] ScoreFunction score_of(const Model& model) const {
+    std::vector<Atom> atoms;
+    std::vector<double> coefficients;
+    for (const Term& term : model.terms) {
+      atoms.push_back(term.atom);
+      coefficients.push_back(term.coefficient);
+    }
+    return {atoms, coefficients, model.intercept - target_.offset};
+  }
+
+  void show_validation(double part) const {
+    if (!progress_ || part >= 1) return;
+    Progress state;
+    state.validated = part;
+    state.seconds = seconds_since(start_);
+    if (!progress_(state)) throw Error(ErrorKind::kInterrupted, "training was interrupted");
+  }
+
   void finish(double ridge, double risk) {
-    model().training = {data_.x.rows, report().features, ridge, options_.norm_bound, risk};
+    model().training = {rows_.rows(), report().features, ridge, options_.norm_bound, risk};
   }
 
   const TrainingData& data_;
@@ -380,6 +551,11 @@ class Fitter {
   Standardisation standard_;
   BlockedRows rows_;
   Penalty penalty_;
+  const Fitter* whole_ = nullptr;  // the fit whose rows these are some of
+  std::function<void(const ScoreFunction&)> on_model_;
+  const CrossValidationOptions* validation_ = nullptr;
+  CrossValidation cross_validation_;
+  ProgressCallback progress_;
   FitResult result_;
 };
 
@@ -389,6 +565,20 @@ FitResult fit(const TrainingData& data, const FitOptions& options, const Progres
   options.validate();
   check_shapes(data);
   return Fitter(data, options).run(progress);
+}
+
+CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& options,
+                                 const CrossValidationOptions& validation, const ProgressCallback& progress) {
+  options.validate();
+  validation.validate();
+  if (options.norm_bound > 0) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "--norm-bound takes the place of a ridge, so there is none to cross-validate; leave one of "
+                "them out");
+  }
+  check_shapes(data);
+  check_folds(data.x.rows, validation.folds);
+  return Fitter(data, options).run_cross_validation(validation, progress);
 }
 
 }  // namespace mfga

@@ -10,7 +10,7 @@ namespace {
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 
-constexpr std::array<OptionRow<FitOptions>, 18> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 19> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -24,8 +24,9 @@ constexpr std::array<OptionRow<FitOptions>, 18> kFitTable = {{
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},
-    {"ridge", &FitOptions::ridge, "L", 0, kHuge,
-     "L |theta|^2 is added to the sum (not the mean) of the losses"},
+    {"ridge", &FitOptions::ridge, "L or cv", 0, kHuge,
+     "L |theta|^2 is added to the sum (not the mean) of the losses; cv: the best of --ridges by "
+     "cross-validation"},
     {"norm-bound", &FitOptions::norm_bound, "C", 0, kHuge,
      "the paper's constraint |theta|_2 <= C instead of a ridge; 0: none"},
     {"intercept", &FitOptions::intercept, "auto|yes|no", 0, 0,
@@ -43,12 +44,21 @@ constexpr std::array<OptionRow<FitOptions>, 18> kFitTable = {{
      "stop early when the mean training loss is at most R"},
     {"engine", &FitOptions::engine, "auto|lazy|gram", 0, 0,
      "lazy: one pass over the rows per step; gram: all products of candidates once (squared loss only)"},
+    {"precision", &FitOptions::precision, "mixed|double", 0, 0,
+     "of the search for atoms; mixed: single precision where its error bound allows, for the same atoms in "
+     "half the time"},
     {"seed", &FitOptions::seed, "S", 0, 1.9e19,
      "seed of everything random (rows sampled for sigma=auto, splits)"},
     {"threads", &FitOptions::threads, "T", 0, 1024,
      "threads; 0: all cores. The result does not depend on it"},
     {"memory-limit", &FitOptions::memory_limit, "MIB", 0, kHuge,
      "refuse work that needs more MiB than this; 0: four fifths of the machine's memory"},
+}};
+
+constexpr std::array<OptionRow<CrossValidationOptions>, 2> kCrossValidationTable = {{
+    {"folds", &CrossValidationOptions::folds, "F", 2, kMany,
+     "--ridge cv: parts of the rows, each of which is held out once"},
+    {"ridges", &CrossValidationOptions::ridges, "L1,L2,...", 0, kHuge, "--ridge cv: ridges to choose from"},
 }};
 
 constexpr std::array<OptionRow<ReadOptions>, 4> kReadTable = {{
@@ -77,6 +87,9 @@ constexpr std::array<OptionRow<GenerateOptions>, 7> kGenerateTable = {{
 }  // namespace
 
 std::span<const OptionRow<FitOptions>> fit_option_table() { return kFitTable; }
+std::span<const OptionRow<CrossValidationOptions>> cross_validation_option_table() {
+  return kCrossValidationTable;
+}
 std::span<const OptionRow<ReadOptions>> read_option_table() { return kReadTable; }
 std::span<const OptionRow<GenerateOptions>> generate_option_table() { return kGenerateTable; }
 
@@ -103,6 +116,8 @@ void FitOptions::validate() const {
                 "--engine gram works for the squared loss only; use --engine lazy for classification");
   }
 }
+
+void CrossValidationOptions::validate() const { validate_options(*this, cross_validation_option_table()); }
 
 void GenerateOptions::validate() const { validate_options(*this, generate_option_table()); }
 

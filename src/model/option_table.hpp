@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"
 #include "mfga/generate.hpp"
@@ -22,10 +24,10 @@ template <class Options>
 struct OptionRow {
   std::string_view name;  // on the command line: --name
   std::variant<std::string Options::*, double Options::*, Index Options::*, int Options::*,
-               std::uint64_t Options::*>
+               std::uint64_t Options::*, std::vector<double> Options::*>
       member;
   std::string_view value;  // what stands for the value in help; a|b|c lists the only values possible
-  double lowest;           // bounds of a number
+  double lowest;           // bounds of a number, or of every number in a list
   double highest;
   std::string_view help;
 
@@ -43,12 +45,29 @@ struct OptionRow {
 };
 
 [[nodiscard]] std::span<const OptionRow<FitOptions>> fit_option_table();
+[[nodiscard]] std::span<const OptionRow<CrossValidationOptions>> cross_validation_option_table();
 [[nodiscard]] std::span<const OptionRow<ReadOptions>> read_option_table();
 [[nodiscard]] std::span<const OptionRow<GenerateOptions>> generate_option_table();
 
 template <class Options>
 [[nodiscard]] std::string option_text(const Options& options, const OptionRow<Options>& row) {
-  return std::visit([&](auto member) { return fmt::format("{}", options.*member); }, row.member);
+  return std::visit(
+      [&](auto member) {
+        if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>) {
+          return fmt::format("{}", fmt::join(options.*member, ","));
+        } else {
+          return fmt::format("{}", options.*member);
+        }
+      },
+      row.member);
+}
+
+// `value` is the number as it is shown.
+template <class Options, class Value>
+void check_bounds(const OptionRow<Options>& row, const Value& value, double number) {
+  if (number >= row.lowest && number <= row.highest) return;
+  throw Error(ErrorKind::kInvalidArgument, fmt::format("--{} is {}; expected a number from {} to {}",
+                                                       row.name, value, row.lowest, row.highest));
 }
 
 // Throws Error(kInvalidArgument) for the first value that is out of bounds.
@@ -65,12 +84,12 @@ void validate_options(const Options& options, std::span<const OptionRow<Options>
             }
             throw Error(ErrorKind::kInvalidArgument,
                         fmt::format("--{} is \"{}\"; expected one of {}", row.name, value, row.value));
+          } else if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>) {
+            if (value.empty())
+              throw Error(ErrorKind::kInvalidArgument, fmt::format("--{} is an empty list", row.name));
+            for (const double number : value) check_bounds(row, number, number);
           } else {
-            const auto number = static_cast<double>(value);
-            if (number >= row.lowest && number <= row.highest) return;
-            throw Error(ErrorKind::kInvalidArgument,
-                        fmt::format("--{} is {}; expected a number from {} to {}", row.name, value,
-                                    row.lowest, row.highest));
+            check_bounds(row, value, static_cast<double>(value));
           }
         },
         row.member);

@@ -9,8 +9,10 @@
 namespace mfga {
 
 // For the last `n_new` of the atoms: [n_new x (2 + atoms)], the columns being 1, y and every atom. The values
-// of the atoms exist for one block of rows at a time.
+// of the atoms exist for one block of rows at a time. If `derivatives`, one number per row, are given, their
+// products with the new atoms are one more column, the last.
 [[nodiscard]] Matrix atom_products(const BlockedRows& rows, std::span<const double> targets,
-                                   std::span<const Atom> atoms, Index n_new, Workers& workers);
+                                   std::span<const Atom> atoms, Index n_new, Workers& workers,
+                                   std::span<const double> derivatives = {});
 
 }  // namespace mfga

@@ -9,10 +9,28 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "solve/gram_sums.hpp"
 #include "solve/problem.hpp"
 
 namespace mfga {
+
+// The gradient of the sum of the losses with respect to the coefficient of every candidate.
+struct Gradient {
+  std::vector<double> values;
+  std::vector<double> errors;  // what each value is off by at most; empty: nothing but double rounding
+
+  [[nodiscard]] bool exact() const { return errors.empty(); }
+};
+
+// Products of some candidates, summed over rows.
+struct CandidateProducts {
+  Matrix values;                 // [added x (2 + active + added)], the columns being 1, y, the active atoms
+                                 // and the added ones
+  std::vector<double> gradient;  // [added]: their entries of the last gradient in double precision; empty if
+                                 // it was exact
+};
 
 class Engine {
  public:
@@ -20,15 +38,23 @@ class Engine {
   [[nodiscard]] virtual std::string_view name() const = 0;
   // The sum of the losses at the active set.
   [[nodiscard]] virtual double loss_sum(const ActiveSet& active) = 0;
-  // Also the gradient of that sum with respect to the coefficient of every candidate.
-  virtual double gradient(const ActiveSet& active, std::span<double> out) = 0;
-  // Products of some candidates, summed over rows: [added x (2 + active + added)], the columns being 1, y,
-  // the active atoms and the added ones.
-  [[nodiscard]] virtual Matrix products(const ActiveSet& active, std::span<const Index> added) = 0;
+  // Also the gradient of that sum, which may be inexact.
+  virtual double gradient(const ActiveSet& active, Gradient& out) = 0;
+  // The gradient again, exactly.
+  virtual void exact_gradient(const ActiveSet& active, Gradient& out) = 0;
+  // Products of some candidates; `active` is that of the last gradient, but may have grown.
+  [[nodiscard]] virtual CandidateProducts products(const ActiveSet& active, std::span<const Index> added) = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates);
+// kMixed: gradients in single precision with their error bounds. Everything that enters a model is computed
+// in double precision in any case.
+enum class Precision { kDouble, kMixed };
+
+[[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
+                                                       Precision precision);
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates);
+// From sums that are there already, over several groups of rows taken together.
+[[nodiscard]] std::unique_ptr<Engine> make_gram_engine(std::vector<std::shared_ptr<const GramSums>> parts);
 
 // What each engine will need, known before any work.
 struct EngineCost {
@@ -40,6 +66,7 @@ struct ProblemSize {
   double candidates = 0;
   double terms = 0;
   double per_step = 1;
+  Precision precision = Precision::kMixed;
 };
 [[nodiscard]] EngineCost lazy_engine_cost(const ProblemSize& size);
 [[nodiscard]] EngineCost gram_engine_cost(const ProblemSize& size);

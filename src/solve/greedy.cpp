@@ -15,28 +15,85 @@ namespace {
 // A risk below this fraction of the initial one is rounding error: what is left has nothing to learn from.
 constexpr double kRoundingFloor = 1e-13;
 
+// More candidates than wanted whose products are computed because single precision does not tell them apart
+// from the wanted ones; if there are more, the gradient is computed again in double precision.
+Index most_spare(Index wanted) { return 16 + wanted / 4; }
+
+// The products of some of a shortlist, given by their positions in it, in that order.
+Matrix chosen_products(const Matrix& products, const std::vector<std::size_t>& chosen) {
+  const Index n_before = products.cols - products.rows;  // 1, y and the active atoms
+  Matrix result(static_cast<Index>(chosen.size()), n_before + static_cast<Index>(chosen.size()));
+  for (Index i = 0; i < result.rows; ++i) {
+    const double* row = products.row(static_cast<Index>(chosen[static_cast<std::size_t>(i)]));
+    double* out = std::copy_n(row, n_before, result.row(i));
+    for (const std::size_t other : chosen) *out++ = row[n_before + static_cast<Index>(other)];
+  }
+  return result;
+}
+
+// The largest candidates, at most `count`, and their products.
+struct Batch {
+  std::vector<Index> candidates;
+  Matrix products;
+};
+
+Batch next_batch(Engine& engine, const ActiveSet& active, Gradient& gradient,
+                 const std::vector<bool>& excluded, Index count) {
+  std::vector<Index> shortlist;
+  if (!gradient.exact()) {
+    shortlist = possibly_largest(gradient, excluded, count);
+    if (static_cast<Index>(shortlist.size()) > count + most_spare(count))
+      engine.exact_gradient(active, gradient);
+  }
+  if (gradient.exact()) {
+    shortlist = largest_gradients(gradient.values, excluded, count);
+    return {shortlist, engine.products(active, shortlist).values};
+  }
+  const CandidateProducts products = engine.products(active, shortlist);
+  for (std::size_t i = 0; i < shortlist.size(); ++i) {
+    const auto j = static_cast<std::size_t>(shortlist[i]);
+    gradient.values[j] = products.gradient[i];
+    gradient.errors[j] = 0;
+  }
+  // All others are certainly smaller, so these come from the shortlist.
+  Batch batch{largest_gradients(gradient.values, excluded, count), {}};
+  std::vector<std::size_t> positions;
+  for (const Index candidate : batch.candidates) {
+    const auto place = std::lower_bound(shortlist.begin(), shortlist.end(), candidate);
+    positions.push_back(static_cast<std::size_t>(place - shortlist.begin()));
+  }
+  batch.products = chosen_products(products.values, positions);
+  return batch;
+}
+
 // Adds up to `count` candidates, largest gradient first; returns those added.
-std::vector<Index> add_candidates(const Candidates& candidates, Engine& engine,
-                                  std::span<const double> gradient, Index count, std::vector<bool>& excluded,
-                                  IndependentAtoms& independent, GreedyResult& result) {
+std::vector<Index> add_candidates(const Candidates& candidates, Engine& engine, Gradient& gradient,
+                                  Index count, std::vector<bool>& excluded, IndependentAtoms& independent,
+                                  GreedyResult& result) {
   std::vector<Index> added;
   while (static_cast<Index>(added.size()) < count) {
-    const std::vector<Index> batch =
-        largest_gradients(gradient, excluded, count - static_cast<Index>(added.size()));
-    if (batch.empty() || gradient[static_cast<std::size_t>(batch.front())] == 0) break;
-    const std::vector<bool> accepted = independent.add(engine.products(result.active, batch));
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      excluded[static_cast<std::size_t>(batch[i])] = true;
+    const Batch batch =
+        next_batch(engine, result.active, gradient, excluded, count - static_cast<Index>(added.size()));
+    if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
+      break;
+    const std::vector<bool> accepted = independent.add(batch.products);
+    for (std::size_t i = 0; i < batch.candidates.size(); ++i) {
+      const Index candidate = batch.candidates[i];
+      excluded[static_cast<std::size_t>(candidate)] = true;
       if (!accepted[i]) {
-        result.dependent.push_back(batch[i]);
+        result.dependent.push_back(candidate);
         continue;
       }
-      result.active.candidates.push_back(batch[i]);
-      result.active.atoms.push_back(candidates.atom(batch[i]));
-      added.push_back(batch[i]);
+      result.active.candidates.push_back(candidate);
+      result.active.atoms.push_back(candidates.atom(candidate));
+      added.push_back(candidate);
     }
   }
   return added;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
@@ -52,19 +109,23 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
   }
   IndependentAtoms independent(problem, refit);
   std::vector<bool> excluded(static_cast<std::size_t>(candidates.size()));
-  std::vector<double> gradient(static_cast<std::size_t>(candidates.size()));
+  Gradient gradient;
 
   for (;;) {
     // Line 2: the gradient of the empirical risk at the current coefficients.
     const bool full = result.active.size() >= options.terms;
+    auto phase_start = std::chrono::steady_clock::now();
     const double risk =
         (full ? engine.loss_sum(result.active) : engine.gradient(result.active, gradient)) / rows;
+    if (!full) {
+      result.seconds.gradient += seconds_since(phase_start);
+      ++result.gradient_passes;
+    }
     if (result.path.empty()) {
       result.initial_risk = risk;
     } else {
       result.path.back().risk = risk;
-      result.path.back().seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      result.path.back().seconds = seconds_since(start);
       if (on_step && !on_step(result.path.back(), result.active)) {
         throw Error(ErrorKind::kInterrupted, "training was interrupted");
       }
@@ -73,15 +134,19 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
 
     // Line 3: the active set grows by the candidates with the largest gradient.
     GreedyStep step;
-    for (const double g : gradient)
-      step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
+    phase_start = std::chrono::steady_clock::now();
     step.added = add_candidates(candidates, engine, gradient,
                                 std::min(options.per_step, options.terms - result.active.size()), excluded,
                                 independent, result);
     if (step.added.empty()) break;
+    for (const double g : gradient.values)
+      step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
+    result.seconds.products += seconds_since(phase_start);
 
     // Line 4: all coefficients of the active set are fitted again.
+    phase_start = std::chrono::steady_clock::now();
     const RefitReport report = refit.solve(result.active);
+    result.seconds.refit += seconds_since(phase_start);
     step.ridge = report.ridge;
     step.newton_steps = report.newton_steps;
     result.converged = result.converged && report.converged;

@@ -25,12 +25,21 @@ struct GreedyStep {
   int newton_steps = 0;
 };
 
+// Where the time went.
+struct GreedySeconds {
+  double gradient = 0;  // line 2
+  double products = 0;  // line 3: selection, and the products of the atoms chosen
+  double refit = 0;     // line 4
+};
+
 struct GreedyResult {
   ActiveSet active;
   double initial_risk = 0;  // of the best constant, or of zero without an intercept
   std::vector<GreedyStep> path;
   std::vector<Index> dependent;  // candidates skipped because others already span them
   bool converged = true;         // whether every refit did
+  GreedySeconds seconds;
+  Index gradient_passes = 0;
 };
 
 // Called after each step; returning false stops with Error(kInterrupted).

@@ -2,6 +2,7 @@
 // computed again in each block. That costs about as much as reading them back from memory would, and
 // nothing of size N x M is ever stored.
 #include <algorithm>
+#include <cmath>
 
 #include "solve/atom_products.hpp"
 #include "solve/engine.hpp"
@@ -11,8 +12,11 @@ namespace {
 
 class LazyEngine final : public Engine {
  public:
-  LazyEngine(const Problem& problem, const Candidates& candidates)
-      : problem_(problem), candidates_(candidates) {}
+  LazyEngine(const Problem& problem, const Candidates& candidates, Precision precision)
+      : problem_(problem), candidates_(candidates), derivatives_(problem.targets.size()) {
+    if (precision == Precision::kMixed && candidates.have_single())
+      single_errors_ = candidates.single_errors(problem.rows, problem.workers);
+  }
 
   [[nodiscard]] std::string_view name() const override { return "lazy"; }
 
@@ -20,27 +24,62 @@ class LazyEngine final : public Engine {
     return mfga::loss_sum(problem_, active.score());
   }
 
-  double gradient(const ActiveSet& active, std::span<double> out) override {
+  double gradient(const ActiveSet& active, Gradient& out) override {
     const ScoreFunction score = active.score();
     const Index n_candidates = candidates_.size();
-    totals_.resize(static_cast<std::size_t>(n_candidates + 1));
-    sum_over_blocks(problem_.rows, problem_.workers, totals_,
-                    [&](const RowBlock& block, Arena& arena, double* sums) {
-                      double* scores = arena.take(block.rows);
-                      double* first = arena.take(block.rows);
-                      score.evaluate(block, scores, arena);
-                      sums[n_candidates] += problem_.loss.gradient(scores, targets(block), block.rows, first);
-                      candidates_.correlate(block, first, block.rows, 1, sums, n_candidates, arena);
-                    });
-    std::copy_n(totals_.begin(), n_candidates, out.begin());
-    return totals_.back();
+    const bool single = !single_errors_.empty();
+    totals_.resize(static_cast<std::size_t>(n_candidates + 2));
+    sum_over_blocks(
+        problem_.rows, problem_.workers, totals_, [&](const RowBlock& block, Arena& arena, double* sums) {
+          double* scores = arena.take(block.rows);
+          double* derivatives = derivatives_.data() + block.first_row;
+          score.evaluate(block, scores, arena);
+          sums[n_candidates] += problem_.loss.gradient(scores, targets(block), block.rows, derivatives);
+          for (Index n = 0; n < block.rows; ++n) sums[n_candidates + 1] += derivatives[n] * derivatives[n];
+          if (single) {
+            candidates_.correlate_single(with_single(block, arena), derivatives, sums, arena);
+          } else {
+            candidates_.correlate(block, derivatives, block.rows, 1, sums, n_candidates, arena);
+          }
+        });
+    out.values.assign(totals_.begin(), totals_.begin() + n_candidates);
+    out.errors.clear();
+    const double loss = totals_[static_cast<std::size_t>(n_candidates)];
+    if (!single) return loss;
+    const double norm = std::sqrt(totals_.back());
+    for (const double error : single_errors_) out.errors.push_back(error * norm);
+    // Products of large inputs may leave the range of single precision.
+    if (!std::all_of(out.values.begin(), out.values.end(), [](double g) { return std::isfinite(g); }) ||
+        !std::all_of(out.errors.begin(), out.errors.end(), [](double e) { return std::isfinite(e); }))
+      exact_gradient(active, out);
+    return loss;
   }
 
-  [[nodiscard]] Matrix products(const ActiveSet& active, std::span<const Index> added) override {
+  void exact_gradient(const ActiveSet& /*active*/, Gradient& out) override {
+    // Where single precision does not decide, it is not worth trying for ever.
+    constexpr int kMostFailures = 3;
+    if (++failures_ >= kMostFailures) single_errors_.clear();
+    const Index n_candidates = candidates_.size();
+    sum_over_blocks(problem_.rows, problem_.workers, out.values,
+                    [&](const RowBlock& block, Arena& arena, double* sums) {
+                      candidates_.correlate(block, derivatives_.data() + block.first_row, block.rows, 1, sums,
+                                            n_candidates, arena);
+                    });
+    out.errors.clear();
+  }
+
+  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added) override {
     std::vector<Atom> atoms = active.atoms;
     for (const Index candidate : added) atoms.push_back(candidates_.atom(candidate));
-    return atom_products(problem_.rows, problem_.targets, atoms, static_cast<Index>(added.size()),
-                         problem_.workers);
+    const auto n_added = static_cast<Index>(added.size());
+    const Matrix sums =
+        atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers, derivatives_);
+    CandidateProducts result{Matrix(n_added, sums.cols - 1), {}};
+    for (Index i = 0; i < n_added; ++i) {
+      std::copy_n(sums.row(i), sums.cols - 1, result.values.row(i));
+      result.gradient.push_back(sums(i, sums.cols - 1));
+    }
+    return result;
   }
 
  private:
@@ -50,21 +89,26 @@ class LazyEngine final : public Engine {
 
   Problem problem_;
   const Candidates& candidates_;
+  std::vector<double> derivatives_;    // [rows]: of the loss at the last gradient
+  std::vector<double> single_errors_;  // see Candidates::single_errors; empty: gradients are exact
+  int failures_ = 0;                   // how often single precision did not decide
   std::vector<double> totals_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates) {
-  return std::make_unique<LazyEngine>(problem, candidates);
+std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
+                                         Precision precision) {
+  return std::make_unique<LazyEngine>(problem, candidates, precision);
 }
 
 EngineCost lazy_engine_cost(const ProblemSize& size) {
   const double steps = size.terms / size.per_step;
-  // Gradient passes; then scores and products evaluate the active atoms twice per step (about four
-  // operations each), and the products themselves.
-  const double operations = 2 * size.rows * size.candidates * (steps + 1) +
-                            4 * size.rows * size.terms * steps + size.rows * size.terms * size.terms;
+  // Gradient passes, in single precision twice as fast; then scores and products evaluate the active atoms
+  // twice per step (about four operations each), and the products themselves.
+  const double pass = (size.precision == Precision::kMixed ? 1 : 2) * size.rows * size.candidates;
+  const double operations =
+      pass * (steps + 1) + 4 * size.rows * size.terms * steps + size.rows * size.terms * size.terms;
   const double shards = static_cast<double>(
       shard_count(static_cast<Index>(size.rows) / kBlockRows + 1, static_cast<Index>(size.candidates)));
   return {operations, sizeof(double) * ((shards + 3) * size.candidates + 2 * size.rows)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace mfga {
 
@@ -32,6 +33,30 @@ std::vector<Index> largest_gradients(std::span<const double> gradient, const std
   }
   order.resize(static_cast<std::size_t>(count));
   return order;
+}
+
+std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<bool>& excluded,
+                                    Index count) {
+  const auto error = [&](std::size_t j) { return gradient.exact() ? 0.0 : gradient.errors[j]; };
+  std::vector<double> at_least;
+  double largest = 0;
+  for (std::size_t j = 0; j < excluded.size(); ++j) {
+    if (excluded[j]) continue;
+    const double size = std::abs(gradient.values[j]);
+    at_least.push_back(size - error(j));
+    largest = std::max(largest, size + error(j));
+  }
+  count = std::min(count, static_cast<Index>(at_least.size()));
+  if (count == 0) return {};
+  // `count` candidates are certainly at least this large.
+  std::nth_element(at_least.begin(), at_least.begin() + count - 1, at_least.end(), std::greater<>());
+  const double threshold = at_least[static_cast<std::size_t>(count - 1)] - 2 * kTieTolerance * largest;
+  std::vector<Index> result;
+  for (std::size_t j = 0; j < excluded.size(); ++j) {
+    if (!excluded[j] && std::abs(gradient.values[j]) + error(j) >= threshold)
+      result.push_back(static_cast<Index>(j));
+  }
+  return result;
 }
 
 }  // namespace mfga

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "mfga/views.hpp"
+#include "solve/engine.hpp"
 
 namespace mfga {
 
@@ -12,6 +12,11 @@ namespace mfga {
 // differ by no more than rounding (kTieTolerance of the largest) are ties, and ties go to the lowest index.
 [[nodiscard]] std::vector<Index> largest_gradients(std::span<const double> gradient,
                                                    const std::vector<bool>& excluded, Index count);
+
+// Every candidate that may be among the `count` largest, or tie with the last of them, as far as values with
+// these errors tell (see Gradient); in ascending order.
+[[nodiscard]] std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<bool>& excluded,
+                                                  Index count);
 
 inline constexpr double kTieTolerance = 1e-11;
 

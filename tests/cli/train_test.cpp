@@ -1,5 +1,6 @@
 // mfga train: what it reports, what it saves, and that neither depends on chance or threads.
 #include <cmath>
+#include <limits>
 
 #include "cli/tool.hpp"
 #include "mfga/mfga.hpp"
@@ -133,6 +134,65 @@ TEST_F(TrainCommand, ReplacesAnOlderFile) {
   (void)run_well({"train", "--train", write(regression_csv(30)), "--terms", "2", "--model", path("m.json")});
   EXPECT_EQ(load_model(path("m.json")).terms.size(), 2U);
   EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "table.csv"}));
+}
+
+// Of the entries of a surface in one column, the smallest; of all columns if it is null.
+double smallest_mean(const Json& validation, const Json& column) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Json& row : validation.at("mean")) {
+    for (std::size_t t = 0; t < row.size(); ++t) {
+      if (column.is_null() || column == t) smallest = std::min(smallest, row[t].get<double>());
+    }
+  }
+  return smallest;
+}
+
+TEST_F(TrainCommand, CrossValidatesTheRidge) {
+  for (const std::string& data : {regression_csv(150), classification_csv(150)}) {
+    const std::string file = write(data);
+    const Json report =
+        run_json({"train", "--train", file, "--terms", "5", "--per-step", "2", "--ridge", "cv", "--folds",
+                  "3", "--ridges", "0.001,0.1,10,1e3", "--model", path("m.json")});
+    const Json& validation = report.at("cross_validation");
+    EXPECT_EQ(validation.at("folds"), 3);
+    EXPECT_EQ(validation.at("measure"), report.at("task") == "regression" ? "mse" : "log_loss");
+    EXPECT_EQ(validation.at("ridges"), (Json{0.001, 0.1, 10, 1e3}));
+    EXPECT_EQ(validation.at("terms"), (Json{2, 4, 5}));
+    expect_positive_numbers(validation, {"seconds"});
+    for (const std::string table : {"mean", "standard_error"}) {
+      ASSERT_EQ(validation.at(table).size(), 4U);
+      for (const Json& row : validation.at(table)) {
+        ASSERT_EQ(row.size(), 3U);
+        for (const Json& value : row) EXPECT_GT(value.get<double>(), 0);
+      }
+    }
+    const Json& chosen = validation.at("chosen");
+    expect_positive_numbers(chosen, {"ridge", "mean", "standard_error"});
+    EXPECT_EQ(chosen.at("terms"), 5);
+    EXPECT_EQ(chosen.at("mean"), smallest_mean(validation, 2));
+    EXPECT_EQ(validation.at("best").at("mean"), smallest_mean(validation, Json()));
+    EXPECT_EQ(report.at("ridge"), chosen.at("ridge"));
+    EXPECT_EQ(load_model(path("m.json")).training.ridge, chosen.at("ridge"));
+    // The same model as with that ridge.
+    const Json plain = run_json(
+        {"train", "--train", file, "--terms", "5", "--per-step", "2", "--ridge", chosen.at("ridge").dump()});
+    EXPECT_TRUE(plain.at("cross_validation").is_null());
+    EXPECT_EQ(plain.at("path").back().at("added"), report.at("path").back().at("added"));
+    EXPECT_NEAR(plain.at("train").at("risk"), report.at("train").at("risk"), 1e-9);
+  }
+}
+
+TEST_F(TrainCommand, PrintsTheCrossValidation) {
+  const ToolResult result = run_well({"train", "--train", write(regression_csv(90)), "--terms", "20",
+                                      "--ridge", "cv", "--ridges", "0.25,4"});
+  expect_message(result.out,
+                 {"cross-validation: mean squared error of held-out rows, mean over 5 folds", "     ridge ",
+                  "\n        0.25 ", "\n           4 ", "chosen: ridge 0.25 with 13 terms, ", " +- ",
+                  "it is the smallest of --ridges", "best of all: ridge 0.25 with", "cross-validate 0."});
+  // The ridge of the first seed serves the others.
+  const Json repeated = run_json({"train", "--train", path("table.csv"), "--terms", "3", "--ridge", "cv",
+                                  "--ridges", "0.25,4", "--repeats", "2"});
+  EXPECT_EQ(repeated.at("repeats").at("count"), 2) << repeated.at("repeats");
 }
 
 TEST_F(TrainCommand, SameModelForAnyThreads) {

@@ -49,6 +49,20 @@ TEST_F(WrongUsage, NumbersOutOfBounds) {
   expect_message(refused({"--test-fraction", "1"}), {"fraction", "between 0 and 1"});
 }
 
+TEST_F(WrongUsage, CrossValidation) {
+  expect_message(refused({"--folds", "3"}), {"--folds and --ridges are for --ridge cv"});
+  expect_message(refused({"--ridge", "2", "--ridges", "1,2"}), {"--ridge cv"});
+  expect_message(refused({"--ridge", "cv", "--folds", "1"}), {"--folds is 1", "from 2"});
+  expect_message(refused({"--ridge", "cv", "--folds", "41"}),
+                 {"table.csv", "40 rows cannot be divided into 41 folds"});
+  expect_message(refused({"--ridge", "cv", "--ridges", "1,-1"}), {"--ridges is -1"});
+  expect_message(refused({"--ridge", "cv", "--ridges", "1,much"}), {"--ridges", "much"});
+  expect_message(refused({"--ridge", "cv", "--norm-bound", "2"}), {"--norm-bound", "leave one of them out"});
+  expect_message(refused({"--ridge", "cv", "--method", "gk", "--ridges", "0,1"}), {"--ridge", "positive"});
+  expect_message(refused({"--ridge", "cv", "--engine", "gram", "--memory-limit", "0.1"}),
+                 {"13 candidates", "MiB", "--engine lazy", "--folds", "--memory-limit"});
+}
+
 TEST_F(WrongUsage, Features) {
   expect_message(refused({"--features", "polynomial"}), {"\"polynomial\"", "linear, gaussian"});
   expect_message(refused({"--features", "gaussian(degree=2)"}),

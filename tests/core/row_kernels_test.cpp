@@ -1,7 +1,9 @@
 #include "core/row_kernels.hpp"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
+#include "core/row_blocks.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -14,7 +16,30 @@ Matrix whole_numbers(Index rows, Index cols, unsigned seed) {
   return matrix;
 }
 
-TEST(RowKernels, ProductsEqualTheNaiveLoop) {
+// Runs with every instruction set that this machine and the library have, the plainest included.
+class OnEveryTarget : public testing::Test {
+ protected:
+  ~OnEveryTarget() override {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  static void run(const std::function<void()>& body) {
+    int runs = 0;
+    for (std::int64_t targets = hwy::SupportedTargets(); targets != 0; targets &= targets - 1, ++runs) {
+      const std::int64_t target = targets & -targets;
+      hwy::SetSupportedTargetsForTest(target);
+      hwy::GetChosenTarget().Update(target);
+      const testing::ScopedTrace trace(__FILE__, __LINE__, hwy::TargetName(target));
+      body();
+      hwy::SetSupportedTargetsForTest(0);
+    }
+    EXPECT_GT(runs, 0);
+  }
+};
+using RowKernels = OnEveryTarget;
+
+template <class T>
+void expect_products_of_the_naive_loop() {
   for (const Index a_rows : {1, 2, 3, 5, 6, 7, 12, 13}) {
     for (const Index b_rows : {1, 3, 4, 5, 9}) {
       for (const Index count : {0, 1, 7, 8, 9, 64, 129}) {
@@ -27,7 +52,9 @@ TEST(RowKernels, ProductsEqualTheNaiveLoop) {
             for (Index n = 0; n < count; ++n) expected(i, j) += a(i, n) * b(j, n);
           }
         }
-        add_row_products(a.values.data(), a_rows, a.cols, b.values.data(), b_rows, b.cols, count,
+        const std::vector<T> a_values(a.values.begin(), a.values.end());
+        const std::vector<T> b_values(b.values.begin(), b.values.end());
+        add_row_products(a_values.data(), a_rows, a.cols, b_values.data(), b_rows, b.cols, count,
                          c.values.data(), c.cols);
         ASSERT_EQ(c.values, expected.values) << a_rows << " x " << b_rows << " x " << count;
       }
@@ -35,7 +62,64 @@ TEST(RowKernels, ProductsEqualTheNaiveLoop) {
   }
 }
 
-TEST(RowKernels, CombinationsEqualTheNaiveLoop) {
+TEST_F(RowKernels, ProductsEqualTheNaiveLoop) {
+  run(expect_products_of_the_naive_loop<double>);
+  run(expect_products_of_the_naive_loop<float>);
+}
+
+TEST_F(RowKernels, SingleProductsKeepTheirErrorBound) {
+  const Matrix a = reference::random_matrix(1, kBlockRows, 6);
+  const Matrix b = reference::random_matrix(7, kBlockRows, 7);
+  const std::vector<float> a_values(a.values.begin(), a.values.end());
+  const std::vector<float> b_values(b.values.begin(), b.values.end());
+  run([&] {
+    for (const Index count : {1, 100, 511, 512}) {
+      std::vector<double> c(7);
+      add_row_products(a_values.data(), 1, kBlockRows, b_values.data(), 7, kBlockRows, count, c.data(), 7);
+      for (Index j = 0; j < 7; ++j) {
+        double exact = 0;
+        double magnitude = 0;
+        for (Index n = 0; n < count; ++n) {
+          const auto i = static_cast<std::size_t>(n);
+          const double product = static_cast<double>(a_values[i]) *
+                                 static_cast<double>(b_values[static_cast<std::size_t>(j * kBlockRows) + i]);
+          exact += product;
+          magnitude += std::abs(product);
+        }
+        EXPECT_LE(std::abs(c[static_cast<std::size_t>(j)] - exact), single_product_error(count) * magnitude);
+        EXPECT_LT(single_product_error(count), 1e-4);
+      }
+    }
+  });
+}
+
+TEST_F(RowKernels, RowsAreStandardised) {
+  const Matrix table = reference::random_matrix(kRowTile + kRowsAhead, 23, 8);
+  Standardiser how;
+  for (const Index column : {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 22, 21, 8}) {  // runs, gaps, any order
+    how.columns.push_back(column);
+    how.means.push_back(0.1 * static_cast<double>(column));
+    how.inverse_deviations.push_back(2);
+  }
+  std::vector<const double*> rows;
+  for (Index r = 0; r < table.rows; ++r) rows.push_back(table.row(r));
+  run([&] {
+    std::vector<double> values(how.columns.size() * kRowTile);
+    std::vector<double> norms(kRowTile);
+    standardise_rows(rows.data(), kRowTile, 1, how, values.data(), kRowTile, norms.data());
+    for (Index r = 0; r < kRowTile; ++r) {
+      double square = 0;
+      for (std::size_t j = 0; j < how.columns.size(); ++j) {
+        const double expected = (table(r, how.columns[j]) - how.means[j]) * 2;
+        EXPECT_DOUBLE_EQ(values[j * kRowTile + static_cast<std::size_t>(r)], expected);
+        square += expected * expected;
+      }
+      EXPECT_NEAR(norms[static_cast<std::size_t>(r)], square, 1e-13 * square);
+    }
+  });
+}
+
+TEST(RowCombinations, EqualTheNaiveLoop) {
   for (const Index n_rows : {0, 1, 2, 17}) {
     for (const Index count : {0, 1, 31, 32, 33, 100}) {
       const Matrix rows = whole_numbers(n_rows, count, 4);
@@ -53,17 +137,19 @@ TEST(RowKernels, CombinationsEqualTheNaiveLoop) {
   }
 }
 
-TEST(RowKernels, ExponentialsAreAccurateAndVanishWithoutNonsense) {
-  std::vector<double> values;
-  for (double v = 0; v < 600; v += 0.37) values.push_back(v);
-  std::vector<double> out(values.size());
-  exponentials(values.data(), -1, static_cast<Index>(values.size()), out.data());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    ASSERT_NEAR(out[i] / std::exp(-values[i]), 1, 1e-15 * 8) << values[i];
-  }
-  const std::vector<double> large(11, 1e6);
-  exponentials(large.data(), -1, 11, out.data());
-  for (std::size_t i = 0; i < large.size(); ++i) EXPECT_EQ(out[i], 0);
+TEST_F(RowKernels, ExponentialsAreAccurateAndVanishWithoutNonsense) {
+  run([] {
+    std::vector<double> values;
+    for (double v = 0; v < 600; v += 0.37) values.push_back(v);
+    std::vector<double> out(values.size());
+    exponentials(values.data(), -1, static_cast<Index>(values.size()), out.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(out[i] / std::exp(-values[i]), 1, 1e-15 * 8) << values[i];
+    }
+    const std::vector<double> large(11, 1e6);
+    exponentials(large.data(), -1, 11, out.data());
+    for (std::size_t i = 0; i < large.size(); ++i) EXPECT_EQ(out[i], 0);
+  });
 }
 
 }  // namespace

@@ -114,6 +114,69 @@ TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
   }
 }
 
+TEST(Families, SinglePrecisionKeepsItsErrorBounds) {
+  for (const std::string& expression : kExpressions) {
+    const Index d = 5;
+    const Index n_rows = 1300;
+    Matrix x = reference::random_matrix(n_rows, d, 21);
+    x(7, 2) = 30;  // far out
+    Workers workers(2);
+    const Bound bound(expression, 100, d);
+    const Candidates& candidates = bound.candidates;
+    const BlockedRows rows(x.view(), reference::plain_inputs(d));
+    const std::vector<double> errors = candidates.single_errors(rows, workers);
+    for (const double scale : {1.0, 1e-40, 1e40}) {  // beyond the range of single precision
+      std::vector<double> weights = reference::random_vector(n_rows, 22);
+      double norm = 0;
+      for (double& w : weights) {
+        w *= scale;
+        norm += w * w;
+      }
+      std::vector<double> single(errors.size());
+      std::vector<double> exact(errors.size());
+      Arena arena;
+      for (Index b = 0; b < rows.blocks(); ++b) {
+        const Arena::Scope scope(arena);
+        const RowBlock block = with_single(rows.load(b, arena), arena);
+        const double* w = weights.data() + block.first_row;
+        candidates.correlate_single(block, w, single.data(), arena);
+        candidates.correlate(block, w, block.rows, 1, exact.data(), candidates.size(), arena);
+      }
+      for (std::size_t j = 0; j < errors.size(); ++j) {
+        ASSERT_LE(std::abs(single[j] - exact[j]), errors[j] * std::sqrt(norm)) << expression << " " << j;
+      }
+    }
+  }
+}
+
+TEST(Families, ChosenAtomsAreCorrelatedLikeTheirValues) {
+  for (const std::string& expression : kExpressions) {
+    const Index d = 5;
+    const Matrix x = reference::random_matrix(300, d, 23);
+    const Matrix weights = reference::random_matrix(3, 310, 24);
+    const Bound bound(expression, 100, d);
+    std::vector<Atom> atoms;
+    for (Index j = bound.candidates.size(); j-- > 0;) atoms.push_back(bound.candidates.atom(j));
+    const AtomValues values(atoms);
+    const BlockedRows rows(x.view(), reference::plain_inputs(d));
+    Arena arena;
+    const RowBlock block = rows.load(0, arena);
+    std::vector<double> sums(atoms.size() * 3, 0.5);  // added to
+    values.correlate(block, weights.values.data(), 310, 3, sums.data(), arena);
+    std::vector<double> out(static_cast<std::size_t>(values.size() * block.stride));
+    values.evaluate(block, 0, values.size(), out.data(), block.stride, arena);
+    for (Index i = 0; i < values.size(); ++i) {
+      for (Index c = 0; c < 3; ++c) {
+        double expected = 0.5;
+        for (Index n = 0; n < block.rows; ++n)
+          expected += out[static_cast<std::size_t>(i * block.stride + n)] * weights(c, n);
+        ASSERT_NEAR(sums[static_cast<std::size_t>(3 * i + c)], expected, 1e-11 * (1 + std::abs(expected)))
+            << expression;
+      }
+    }
+  }
+}
+
 TEST(Families, CombinationsEqualSumsOfValues) {
   for (const std::string& expression : kExpressions) {
     const Index d = 5;

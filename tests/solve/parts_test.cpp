@@ -66,6 +66,19 @@ TEST(LargestGradients, TreatsRoundingAsATie) {
             (std::vector<Index>{2}));
 }
 
+TEST(PossiblyLargest, KeepsAllThatTheErrorsDoNotRuleOut) {
+  const std::vector<bool> none(5);
+  const Gradient exact{{3, -5, 4, 1, 4}, {}};
+  EXPECT_EQ(possibly_largest(exact, none, 1), (std::vector<Index>{1}));
+  EXPECT_EQ(possibly_largest(exact, none, 2), (std::vector<Index>{1, 2, 4}));  // a tie
+  const Gradient inexact{{3, -5, 4, 1, 3.8}, {0.1, 0.6, 0.5, 0.1, 0.1}};
+  EXPECT_EQ(possibly_largest(inexact, none, 1), (std::vector<Index>{1, 2}));
+  EXPECT_EQ(possibly_largest(inexact, none, 2), (std::vector<Index>{1, 2, 4}));
+  EXPECT_EQ(possibly_largest(inexact, {false, true, false, false, false}, 1), (std::vector<Index>{2, 4}));
+  EXPECT_EQ(possibly_largest(inexact, none, 9).size(), 5U);
+  EXPECT_TRUE(possibly_largest(inexact, std::vector<bool>(5, true), 1).empty());
+}
+
 TEST(NormBound, FindsTheMultiplier) {
   // |theta(m)| = 10 / (1 + m): the bound 2 is met at m = 4.
   double last = -1;

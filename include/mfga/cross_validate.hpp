@@ -1,0 +1,57 @@
+// Choosing the ridge, and learning what more or fewer terms would do, by k-fold cross-validation.
+//
+//   mfga::CrossValidatedFit result = mfga::cross_validate({x, y, names}, {.terms = 40}, {.folds = 10});
+//   result.fit.model;                     // learned from all rows with the ridge that was chosen
+//   result.cross_validation.best.terms;   // what would have been best of all
+//
+// docs/algorithm.md says what the folds share and how it is computed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mfga/fit.hpp"
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+struct CrossValidationOptions {
+  Index folds = 5;
+  std::vector<double> ridges = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1e3, 1e4};
+
+  // Throws Error(kInvalidArgument) naming the first option that is out of bounds.
+  void validate() const;
+};
+
+// A ridge and a number of terms, and the error of held-out rows there.
+struct ValidatedChoice {
+  double ridge = 0;
+  Index terms = 0;
+  double mean = 0;
+  double standard_error = 0;
+};
+
+struct CrossValidation {
+  Index folds = 0;
+  std::vector<double> ridges;
+  // Numbers of terms along the greedy path; methods that choose all terms at once have one.
+  std::vector<Index> terms;
+  std::string measure;     // of the error: mse, in the target's units, or log_loss
+  Matrix mean;             // [ridges x terms]: mean over the folds of the error of their rows
+  Matrix standard_error;   // of that mean
+  ValidatedChoice chosen;  // the best ridge at the last number of terms; the model's
+  ValidatedChoice best;    // the best of all
+  double seconds = 0;
+};
+
+struct CrossValidatedFit {
+  FitResult fit;
+  CrossValidation cross_validation;
+};
+
+// Chooses the ridge, then learns from all rows with it. options.ridge does not count.
+[[nodiscard]] CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& options,
+                                               const CrossValidationOptions& validation = {},
+                                               const ProgressCallback& progress = {});
+
+}  // namespace mfga

@@ -1,0 +1,150 @@
+#include "solve/cross_validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "core/random.hpp"
+
+namespace mfga {
+
+Folds::Folds(Index rows, Index folds, std::uint64_t seed) : held_out_(static_cast<std::size_t>(folds)) {
+  const std::vector<Index> order = random_rows(rows, rows, seed, RandomStream::kFolds);
+  for (std::size_t i = 0; i < order.size(); ++i) held_out_[i % held_out_.size()].push_back(order[i]);
+}
+
+std::vector<Index> Folds::training(Index fold) const {
+  std::vector<Index> rows;
+  for (Index other = 0; other < count(); ++other) {
+    if (other != fold) rows.insert(rows.end(), held_out(other).begin(), held_out(other).end());
+  }
+  return rows;
+}
+
+std::vector<double> values_of(std::span<const double> values, std::span<const Index> rows) {
+  std::vector<double> result;
+  result.reserve(rows.size());
+  for (const Index row : rows) result.push_back(values[static_cast<std::size_t>(row)]);
+  return result;
+}
+
+std::vector<std::shared_ptr<const GramSums>> gram_sums_of_folds(const Problem& problem,
+                                                                const Candidates& candidates,
+                                                                const Folds& folds, const PartDone& on_part) {
+  const std::vector<Index> order = folds.all();
+  const BlockedRows rows = problem.rows.subset(order);
+  const std::vector<double> targets = values_of(problem.targets, order);
+  std::vector<Index> ends;
+  for (Index fold = 0; fold < folds.count(); ++fold) {
+    ends.push_back((ends.empty() ? 0 : ends.back()) + static_cast<Index>(folds.held_out(fold).size()));
+  }
+  return gram_sums(
+      {rows, targets, problem.loss, problem.intercept, problem.workers}, candidates, ends,
+      [&](Index done) { on_part(static_cast<double>(done) / static_cast<double>(rows.rows())); });
+}
+
+FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates, const Folds& folds,
+                            const std::vector<std::shared_ptr<const GramSums>>& sums,
+                            std::span<const double> ridges, const GreedyOptions& options,
+                            const PartDone& on_part) {
+  const auto n_ridges = static_cast<Index>(ridges.size());
+  const auto n_steps =
+      static_cast<Index>(path_terms(std::min(options.terms, candidates.size()), options.per_step).size());
+  // A path looks at the sums, but asks its problem how many rows there are, and for their targets.
+  struct TrainingRows {
+    BlockedRows rows;
+    std::vector<double> targets;
+  };
+  std::vector<TrainingRows> training;
+  FoldLosses losses;
+  for (Index fold = 0; fold < folds.count(); ++fold) {
+    const std::vector<Index> rows = folds.training(fold);
+    training.push_back({problem.rows.subset(rows), values_of(problem.targets, rows)});
+    losses.emplace_back(n_ridges, n_steps);
+  }
+  std::mutex mutex;
+  Index done = 0;
+  problem.workers.pool.run(folds.count() * n_ridges, [&](Index task) {
+    const auto fold = static_cast<std::size_t>(task / n_ridges);
+    const Index ridge = task % n_ridges;
+    const Problem own{training[fold].rows, training[fold].targets, problem.loss, problem.intercept,
+                      problem.workers};
+    std::vector<std::shared_ptr<const GramSums>> others = sums;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(fold));
+    const auto engine = make_gram_engine(std::move(others));
+    const auto held_out = make_gram_engine({sums[fold]});
+    const auto held_out_loss = [&](const ActiveSet& active) {
+      return held_out->loss_sum(active) / static_cast<double>(sums[fold]->rows);
+    };
+    GreedyOptions own_options = options;
+    own_options.penalty = {ridges[static_cast<std::size_t>(ridge)], 0};
+    const auto refit = make_least_squares_refit(own, own_options.penalty);
+    PathLosses path(losses[fold].row(ridge), n_steps);
+    const GreedyResult result = run_greedy(own, candidates, *engine, *refit, own_options,
+                                           [&](const GreedyStep& /*step*/, const ActiveSet& active) {
+                                             path.add(held_out_loss(active));
+                                             return true;
+                                           });
+    path.finish([&] { return held_out_loss(result.active); });
+    const std::lock_guard lock(mutex);
+    ++done;
+    on_part(static_cast<double>(done) / static_cast<double>(folds.count() * n_ridges));
+  });
+  return losses;
+}
+
+EngineCost gram_validation_cost(const ProblemSize& size, const CrossValidationOptions& options,
+                                double threads) {
+  const auto folds = static_cast<double>(options.folds);
+  const double paths = folds * static_cast<double>(options.ridges.size());
+  // Each path sums the rows of its atoms over the folds, takes gradients, and solves.
+  const double path = size.terms * size.candidates * (folds + size.terms / size.per_step) +
+                      2 * size.terms * size.terms * size.terms;
+  return {size.rows * size.candidates * size.candidates + (paths + 1) * path,
+          gram_sums_bytes(size.candidates, folds) + sizeof(double) * threads * size.terms * size.candidates};
+}
+
+EngineCost lazy_validation_cost(const ProblemSize& size, const CrossValidationOptions& options) {
+  const auto folds = static_cast<double>(options.folds);
+  const EngineCost fit = lazy_engine_cost(size);
+  return {fit.operations * (1 + (folds - 1) * static_cast<double>(options.ridges.size())), fit.bytes};
+}
+
+std::vector<Index> path_terms(Index terms, Index per_step) {
+  std::vector<Index> result;
+  for (Index next = 0; next < terms;) {
+    next = std::min(next + per_step, terms);
+    result.push_back(next);
+  }
+  return result;
+}
+
+void summarise(const FoldLosses& losses, double unit, CrossValidation& result) {
+  const auto n_ridges = static_cast<Index>(result.ridges.size());
+  const auto n_steps = static_cast<Index>(result.terms.size());
+  const auto folds = static_cast<double>(losses.size());
+  result.folds = static_cast<Index>(losses.size());
+  result.mean = Matrix(n_ridges, n_steps);
+  result.standard_error = Matrix(n_ridges, n_steps);
+  const auto choice = [&](Index ridge, Index step) {
+    return ValidatedChoice{result.ridges[static_cast<std::size_t>(ridge)],
+                           result.terms[static_cast<std::size_t>(step)], result.mean(ridge, step),
+                           result.standard_error(ridge, step)};
+  };
+  for (Index step = 0; step < n_steps; ++step) {
+    for (Index ridge = 0; ridge < n_ridges; ++ridge) {
+      double sum = 0;
+      for (const Matrix& fold : losses) sum += fold(ridge, step);
+      const double mean = sum / folds;
+      double square = 0;
+      for (const Matrix& fold : losses) square += (fold(ridge, step) - mean) * (fold(ridge, step) - mean);
+      result.mean(ridge, step) = unit * mean;
+      result.standard_error(ridge, step) = unit * std::sqrt(square / (folds - 1) / folds);
+      const double error = result.mean(ridge, step);
+      if (ridge == 0 || error < result.chosen.mean) result.chosen = choice(ridge, step);
+      if ((ridge == 0 && step == 0) || error < result.best.mean) result.best = choice(ridge, step);
+    }
+  }
+}
+
+}  // namespace mfga

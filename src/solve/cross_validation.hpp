@@ -1,0 +1,90 @@
+// k-fold cross-validation of the ridge and the number of terms.
+//
+// For the squared loss nothing is ever fitted to rows: one pass accumulates the GramSums of every fold, the
+// training rows of a fold are the sums of all other folds together, and the loss of its held-out rows follows
+// from its own sums. Other fits are done one after the other, on the rows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "mfga/cross_validate.hpp"
+#include "solve/engine.hpp"
+#include "solve/greedy.hpp"
+
+namespace mfga {
+
+// Rows dealt out to folds in a random order.
+class Folds {
+ public:
+  Folds(Index rows, Index folds, std::uint64_t seed);
+
+  [[nodiscard]] Index count() const { return static_cast<Index>(held_out_.size()); }
+  [[nodiscard]] const std::vector<Index>& held_out(Index fold) const {
+    return held_out_[static_cast<std::size_t>(fold)];
+  }
+  // The rows of all other folds, fold after fold.
+  [[nodiscard]] std::vector<Index> training(Index fold) const;
+  // All rows, fold after fold.
+  [[nodiscard]] std::vector<Index> all() const { return training(-1); }
+
+ private:
+  std::vector<std::vector<Index>> held_out_;
+};
+
+// The entries of `values` that stand for these rows.
+[[nodiscard]] std::vector<double> values_of(std::span<const double> values, std::span<const Index> rows);
+
+// Mean losses of the held-out rows of each fold: [ridges x steps of the path].
+using FoldLosses = std::vector<Matrix>;
+// Told the part that is done, from one thread at a time.
+using PartDone = std::function<void(double)>;
+
+// The losses of one path, step by step.
+class PathLosses {
+ public:
+  PathLosses(double* out, Index steps) : begin_(out), next_(out), end_(out + steps) {}
+  void add(double loss) {
+    if (next_ != end_) *next_++ = loss;
+  }
+  // A path that ended early keeps its last model. `loss_without_steps` is that of a fit that had no steps.
+  template <class Loss>
+  void finish(Loss loss_without_steps) {
+    if (next_ != end_) std::fill(next_, end_, next_ != begin_ ? next_[-1] : loss_without_steps());
+  }
+
+ private:
+  double* begin_;
+  double* next_;
+  double* end_;
+};
+
+// The sums of every fold, in one pass.
+[[nodiscard]] std::vector<std::shared_ptr<const GramSums>> gram_sums_of_folds(const Problem& problem,
+                                                                              const Candidates& candidates,
+                                                                              const Folds& folds,
+                                                                              const PartDone& on_part);
+// Greedy paths for every fold and ridge from those, in parallel. Squared loss, no norm bound.
+[[nodiscard]] FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates,
+                                          const Folds& folds,
+                                          const std::vector<std::shared_ptr<const GramSums>>& sums,
+                                          std::span<const double> ridges, const GreedyOptions& options,
+                                          const PartDone& on_part);
+// What both need, with the sums in memory while `threads` paths are at work.
+[[nodiscard]] EngineCost gram_validation_cost(const ProblemSize& size, const CrossValidationOptions& options,
+                                              double threads);
+
+// Fits of the lazy engine, one after the other, and the fit of all rows.
+[[nodiscard]] EngineCost lazy_validation_cost(const ProblemSize& size, const CrossValidationOptions& options);
+
+// The numbers of terms after each step of a path.
+[[nodiscard]] std::vector<Index> path_terms(Index terms, Index per_step);
+
+// Sets the means, their errors, and the choices. An error is a loss times `unit`.
+void summarise(const FoldLosses& losses, double unit, CrossValidation& result);
+
+}  // namespace mfga

@@ -1,0 +1,32 @@
+// All that the squared loss of any combination of candidates depends on, summed over rows.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "solve/problem.hpp"
+
+namespace mfga {
+
+// With Phi the values of all candidates, [rows x candidates]:
+struct GramSums {
+  Matrix gram;                          // Phi^T Phi
+  std::vector<double> sums;             // Phi^T 1
+  std::vector<double> target_products;  // Phi^T y
+  double target_sum = 0;
+  double target_square = 0;
+  Index rows = 0;
+};
+
+// The sums of each group of consecutive rows, in one pass over all rows; a group ends before the row
+// group_ends[g]. `on_rows` is told how many rows are done.
+[[nodiscard]] std::vector<std::shared_ptr<const GramSums>> gram_sums(
+    const Problem& problem, const Candidates& candidates, std::span<const Index> group_ends,
+    const std::function<void(Index)>& on_rows = {});
+
+// Memory for this many groups.
+[[nodiscard]] double gram_sums_bytes(double candidates, double groups);
+
+}  // namespace mfga

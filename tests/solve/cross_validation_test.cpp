@@ -1,0 +1,109 @@
+#include "solve/cross_validation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "losses/squared.hpp"
+#include "reference.hpp"
+
+namespace mfga {
+namespace {
+
+TEST(CrossValidation, FoldsPartitionTheRowsAtRandom) {
+  for (const Index n_rows : {7, 100, 1001}) {
+    for (const Index n_folds : {2, 5, 7}) {
+      const Folds folds(n_rows, n_folds, 3);
+      ASSERT_EQ(folds.count(), n_folds);
+      std::set<Index> seen;
+      for (Index f = 0; f < n_folds; ++f) {
+        const auto size = static_cast<Index>(folds.held_out(f).size());
+        EXPECT_GE(size, n_rows / n_folds);
+        EXPECT_LE(size, n_rows / n_folds + 1);
+        seen.insert(folds.held_out(f).begin(), folds.held_out(f).end());
+        std::vector<Index> both = folds.training(f);
+        both.insert(both.end(), folds.held_out(f).begin(), folds.held_out(f).end());
+        std::sort(both.begin(), both.end());
+        std::vector<Index> all(static_cast<std::size_t>(n_rows));
+        std::iota(all.begin(), all.end(), Index{0});
+        EXPECT_EQ(both, all);
+      }
+      EXPECT_EQ(static_cast<Index>(seen.size()), n_rows);
+    }
+  }
+  const std::vector<Index> fold = Folds(1000, 5, 3).held_out(1);
+  EXPECT_EQ(fold, Folds(1000, 5, 3).held_out(1));
+  EXPECT_NE(fold, Folds(1000, 5, 4).held_out(1));
+  // Not a run of neighbours: the held-out rows spread over all of the table.
+  EXPECT_GT(*std::max_element(fold.begin(), fold.end()), 900);
+  EXPECT_LT(*std::min_element(fold.begin(), fold.end()), 100);
+}
+
+TEST(CrossValidation, PathsGrowByTheStep) {
+  EXPECT_EQ(path_terms(5, 1), (std::vector<Index>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(path_terms(7, 3), (std::vector<Index>{3, 6, 7}));
+  EXPECT_EQ(path_terms(6, 3), (std::vector<Index>{3, 6}));
+  EXPECT_EQ(path_terms(2, 10), (std::vector<Index>{2}));
+}
+
+TEST(CrossValidation, SummarisesTheFolds) {
+  CrossValidation result;
+  result.ridges = {0.1, 1};
+  result.terms = {4, 8, 9};
+  FoldLosses losses(3, Matrix(2, 3));
+  losses[0].values = {5, 2, 4, 6, 3, 3};
+  losses[1].values = {6, 1, 5, 6, 3, 3};
+  losses[2].values = {7, 3, 3, 6, 3, 3};
+  summarise(losses, 2, result);
+  EXPECT_EQ(result.folds, 3);
+  EXPECT_EQ(result.mean.values, (std::vector<double>{12, 4, 8, 12, 6, 6}));
+  for (const Index t : {0, 1, 2}) {
+    EXPECT_NEAR(result.standard_error(0, t), 2 * std::sqrt(1.0 / 3), 1e-14);
+    EXPECT_EQ(result.standard_error(1, t), 0);
+  }
+  EXPECT_EQ(result.chosen.ridge, 1);  // at the last number of terms
+  EXPECT_EQ(result.chosen.terms, 9);
+  EXPECT_EQ(result.chosen.mean, 6);
+  EXPECT_EQ(result.best.ridge, 0.1);
+  EXPECT_EQ(result.best.terms, 8);
+  EXPECT_EQ(result.best.mean, 4);
+}
+
+TEST(GramSums, AddUpTheRowsOfEachGroup) {
+  constexpr Index kInputs = 5;
+  const Matrix x = reference::random_matrix(4700, kInputs, 1);
+  const std::vector<double> y = reference::random_vector(4700, 2);
+  const BlockedRows rows(x.view(), reference::plain_inputs(kInputs));
+  // More candidates than a tile has.
+  const Candidates candidates(Dictionary("linear + gaussian(order=5, sigma=2)"), {kInputs, 1});
+  ASSERT_GT(candidates.size(), 256);
+  const Eigen::MatrixXd features = reference::materialise(candidates, x);
+  const Eigen::Map<const Eigen::VectorXd> targets(y.data(), 4700);
+  Workers workers(2);
+  // Groups that end inside of blocks and of panels of blocks, one of them longer than a panel.
+  const std::vector<Index> ends = {3, 1000, 3600, 4700};
+  const auto groups = gram_sums({rows, y, squared_loss(), Intercept::kNone, workers}, candidates, ends);
+  ASSERT_EQ(groups.size(), 4U);
+  Index first = 0;
+  for (std::size_t g = 0; g < ends.size(); ++g) {
+    const Index count = ends[g] - first;
+    const auto part = features.middleRows(first, count);
+    const auto part_targets = targets.segment(first, count);
+    const GramSums& sums = *groups[g];
+    EXPECT_EQ(sums.rows, count);
+    EXPECT_NEAR(sums.target_sum, part_targets.sum(), 1e-9);
+    EXPECT_NEAR(sums.target_square, part_targets.squaredNorm(), 1e-9);
+    const Eigen::Map<const Eigen::MatrixXd> gram(sums.gram.values.data(), candidates.size(),
+                                                 candidates.size());
+    EXPECT_LT((gram - part.transpose() * part).cwiseAbs().maxCoeff(), 1e-9) << "group " << g;
+    const Eigen::Map<const Eigen::VectorXd> with_one(sums.sums.data(), candidates.size());
+    EXPECT_LT((with_one - part.colwise().sum().transpose()).cwiseAbs().maxCoeff(), 1e-9);
+    const Eigen::Map<const Eigen::VectorXd> with_target(sums.target_products.data(), candidates.size());
+    EXPECT_LT((with_target - part.transpose() * part_targets).cwiseAbs().maxCoeff(), 1e-9);
+    first = ends[g];
+  }
+}
+
+}  // namespace
+}  // namespace mfga
