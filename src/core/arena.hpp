@@ -1,10 +1,8 @@
 // Scratch memory that is allocated once and used again for every block of rows.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <vector>
 
 #include "mfga/views.hpp"
@@ -32,17 +30,16 @@ class Arena {
     Slot& slot = slots_[used_++];
     if (slot.capacity < count) {
       slot.memory.reset();  // free before allocating
-      slot.memory.reset(static_cast<double*>(
-          ::operator new (static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
+      slot.memory.reset(
+          static_cast<double*>(allocate_numbers(static_cast<std::size_t>(count) * sizeof(double))));
       slot.capacity = count;
     }
     return slot.memory.get();
   }
 
  private:
-  static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(double* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
+    void operator()(double* p) const { free_numbers(p); }
   };
   struct Slot {
     std::unique_ptr<double, Free> memory;
