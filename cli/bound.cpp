@@ -46,8 +46,7 @@ TermRow largest_term(const Bound& bound) {
 Measured measure(const BoundCommand& command, const Model& model, const Bound& bound) {
   Measured measured{bound.train_risk, {}, 0};
   if (command.test_path.empty()) return measured;
-  const ModelTable test =
-      read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired, command.target);
+  const ModelTable test = read_for_model(command.test_path, model, command.common.read, command.target);
   const Evaluation evaluation = evaluate(model, model_scores(model, test.table, command.options.threads),
                                          test.table.target, test.positives);
   measured.test_rows = test.table.rows();
@@ -202,8 +201,7 @@ void run_bound(BoundCommand& command) {
   command.common.read.threads = command.options.threads;
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.train_path);
-  const ModelTable train =
-      read_for_model(command.train_path, model, command.common.read, TargetColumn::kRequired, command.target);
+  const ModelTable train = read_for_model(command.train_path, model, command.common.read, command.target);
   std::vector<Index> columns(model.inputs.size());
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<Index>(i);
   const Bound bound =

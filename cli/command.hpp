@@ -56,14 +56,21 @@ struct CommonOptions {
 void add_read_options(CLI::App& command, ReadOptions& read);
 void add_output_options(CLI::App& command, CommonOptions& common);
 
-// A file whose columns are a model's inputs, in the model's order.
+// A file that has a model's inputs; columns[i] is the one that input i is.
+struct ModelFile {
+  TableFile file;
+  std::vector<Index> columns;
+};
+[[nodiscard]] ModelFile open_for_model(const std::string& path, const Model& model, ReadOptions read);
+
+// The rows of such a file, its columns in the order of the inputs.
 struct ModelTable {
   Table table;
   std::vector<double> positives;  // classification with a target: 1 for the second label, else 0
 };
-enum class TargetColumn { kRequired, kIgnored };
-[[nodiscard]] ModelTable read_for_model(const std::string& path, const Model& model, ReadOptions read,
-                                        TargetColumn target, const std::string& target_choice);
+// With the target: the one of the training table where `target_choice` is empty.
+[[nodiscard]] ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
+                                        const std::string& target_choice);
 // Scores of a table read by read_for_model.
 [[nodiscard]] std::vector<double> model_scores(const Model& model, const Table& table, int threads);
 

@@ -19,8 +19,7 @@ void run_evaluate(EvaluateCommand& command) {
   command.common.read.threads = command.threads;
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
-  const ModelTable data =
-      read_for_model(command.data_path, model, command.common.read, TargetColumn::kRequired, command.target);
+  const ModelTable data = read_for_model(command.data_path, model, command.common.read, command.target);
   const Evaluation evaluation =
       evaluate(model, model_scores(model, data.table, command.threads), data.table.target, data.positives);
   progress.clear();

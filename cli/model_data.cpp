@@ -78,28 +78,30 @@ void add_output_options(CLI::App& command, CommonOptions& common) {
   command.add_flag("--quiet", common.quiet, "no progress line, no report")->group("Output");
 }
 
-ModelTable read_for_model(const std::string& path, const Model& model, ReadOptions read, TargetColumn target,
-                          const std::string& target_choice) {
+ModelFile open_for_model(const std::string& path, const Model& model, ReadOptions read) {
   if (read.n_features == 0) {
     read.n_features = model.n_columns;
     for (const ModelInput& input : model.inputs)
       read.n_features = std::max(read.n_features, numbered_column(input.name));
   }
-  const TableFile file(path, read);
-  const std::vector<Index> columns = match_columns(file, model);
-  std::optional<Index> target_column;
-  if (target == TargetColumn::kRequired) {
-    const auto n_file_columns = static_cast<Index>(file.columns().size());
-    if (!file.has_header() && file.format() != "libsvm" && n_file_columns != model.unnamed_columns) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("{}: the file has {} columns without names, which is not how the "
-                              "training file was; the target \"{}\" cannot be found in it",
-                              path, n_file_columns, model.target_name));
-    }
-    target_column = file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
+  TableFile file(path, read);
+  std::vector<Index> columns = match_columns(file, model);
+  return {std::move(file), std::move(columns)};
+}
+
+ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
+                          const std::string& target_choice) {
+  const auto [file, columns] = open_for_model(path, model, read);
+  const auto n_file_columns = static_cast<Index>(file.columns().size());
+  if (!file.has_header() && file.format() != "libsvm" && n_file_columns != model.unnamed_columns) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: the file has {} columns without names, which is not how the "
+                            "training file was; the target \"{}\" cannot be found in it",
+                            path, n_file_columns, model.target_name));
   }
+  const Index target_column =
+      file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
   ModelTable result{file.read(columns, target_column), {}};
-  if (!target_column) return result;
   if (model.task == Task::kClassification) {
     result.positives = positives_of(result.table, model);
   } else if (!result.table.labels.empty()) {

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <chrono>
+#include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/prediction_output.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -18,55 +20,88 @@ struct PredictCommand {
   CommonOptions common;
 };
 
-// A label as a CSV field.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Timing {
+  double load = 0;
+  double predict = 0;
+  double write = 0;
+};
+
+// Scores of numbers that stay in their file: some rows at a time, so that only those need memory.
+std::vector<double> stored_scores(const Model& model, const ModelFile& data, ConstMatrixView stored,
+                                  int threads) {
+  constexpr Index kBytesAtOnce = Index{64} << 20;
+  const Index rows_at_once = std::max<Index>(1, kBytesAtOnce / (stored.cols * Index{sizeof(double)}));
+  std::vector<double> scores;
+  scores.reserve(static_cast<std::size_t>(stored.rows));
+  for (Index first = 0; first < stored.rows; first += rows_at_once) {
+    const ConstMatrixView part = stored.middle_rows(first, std::min(rows_at_once, stored.rows - first));
+    const std::vector<double> part_scores = model.scores(part, data.columns, threads);
+    scores.insert(scores.end(), part_scores.begin(), part_scores.end());
+    data.file.forget(part);
+  }
+  // A number that is not finite is an error, which the reader finds and words.
+  if (std::ranges::any_of(scores, [](double score) { return std::isnan(score); }))
+    static_cast<void>(data.file.read(data.columns, std::nullopt));
+  return scores;
+}
+
+std::vector<double> scores_of_file(const Model& model, PredictCommand& command, Timing& timing) {
+  command.common.read.threads = command.threads;
+  const auto start = Clock::now();
+  const ModelFile data = open_for_model(command.data_path, model, command.common.read);
+  const std::optional<ConstMatrixView> stored = data.file.stored_numbers();
+  const Table table = stored ? Table{} : data.file.read(data.columns, std::nullopt);
+  timing.load = seconds_since(start);
+  const auto predict_start = Clock::now();
+  std::vector<double> scores = stored ? stored_scores(model, data, *stored, command.threads)
+                                      : model_scores(model, table, command.threads);
+  timing.predict = seconds_since(predict_start);
+  return scores;
 }
 
 void run_predict(PredictCommand& command) {
+  const bool to_file = !command.output_path.empty() && command.output_path != "-";
+  if (command.common.json && !to_file) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "--json needs --output FILE: without one the predictions are on standard output");
+  }
+  const auto start = Clock::now();
   const Model model = load_model(command.model_path);
   if (command.proba && model.task != Task::kClassification) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--proba needs a classification model; this one is for regression");
   }
-  command.common.read.threads = command.threads;
+  const PredictionKind kind = command.proba ? PredictionKind::kProbabilities : PredictionKind::kTarget;
+  check_prediction_output(command.output_path, model, kind);
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
-  const ModelTable data =
-      read_for_model(command.data_path, model, command.common.read, TargetColumn::kIgnored, "");
-  const std::vector<double> scores = model_scores(model, data.table, command.threads);
-  const std::vector<double> predictions = model.predictions_from_scores(scores);
+  Timing timing;
+  const std::vector<double> scores = scores_of_file(model, command, timing);
   progress.clear();
 
+  const auto write_start = Clock::now();
   OutputFile output(command.output_path);
-  if (command.proba) {
-    output.write(
-        fmt::format("{},{}\n", quoted("P(" + model.labels[0] + ")"), quoted("P(" + model.labels[1] + ")")));
-  } else {
-    output.write(quoted(model.target_name) + "\n");
-  }
-  constexpr std::size_t kFlushBytes = std::size_t{1} << 16U;
-  std::string text;
-  for (std::size_t n = 0; n < scores.size(); ++n) {
-    if (command.proba) {
-      fmt::format_to(std::back_inserter(text), "{},{}\n", Model::probability_from_score(-scores[n]),
-                     Model::probability_from_score(scores[n]));
-    } else if (model.task == Task::kClassification) {
-      text += quoted(model.labels[predictions[n] > 0.5 ? 1 : 0]) + "\n";
-    } else {
-      fmt::format_to(std::back_inserter(text), "{}\n", predictions[n]);
-    }
-    if (text.size() > kFlushBytes) {
-      output.write(text);
-      text.clear();
-    }
-  }
-  output.write(text);
+  write_predictions(output, command.output_path, model, kind, scores, command.threads);
   output.commit();
-  if (!command.common.quiet && !command.output_path.empty() && command.output_path != "-") {
+  timing.write = seconds_since(write_start);
+  if (command.common.json) {
+    const Json json = {{"rows", scores.size()},
+                       {"terms", model.terms.size()},
+                       {"output", command.output_path},
+                       {"seconds",
+                        {{"load", timing.load},
+                         {"predict", timing.predict},
+                         {"write", timing.write},
+                         {"total", seconds_since(start)}}},
+                       {"peak_rss_mib", peak_memory_mib()}};
+    fmt::print("{}\n", json.dump(2));
+  } else if (!command.common.quiet && to_file) {
     fmt::print("{} predictions: {}\n", scores.size(), command.output_path);
   }
 }
@@ -81,13 +116,15 @@ void add_predict(CLI::App& tool) {
                   "table with the model's inputs; other columns are not looked at")
       ->required()
       ->type_name("DATA");
-  app->add_option("--output,-o", command->output_path,
-                  "where to write the predictions (CSV); default: standard output")
+  app->add_option(
+         "--output,-o", command->output_path,
+         "where to write the predictions: CSV, or a NumPy array if the name ends in .npy; default: CSV on "
+         "standard output")
       ->type_name("FILE")
       ->group("Output");
   app->add_flag("--proba", command->proba, "probabilities of the two classes instead of the label")
       ->group("Output");
-  app->add_flag("--quiet", command->common.quiet, "no progress line, no report")->group("Output");
+  add_output_options(*app, command->common);
   app->add_option("--threads", command->threads, "threads; 0: all cores")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024))

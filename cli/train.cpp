@@ -332,8 +332,7 @@ void run_train(TrainCommand& command, bool validation_given) {
   const Model& model = result.model;
   if (!command.test_path.empty()) {
     // By the target's name: an index is one into the training file.
-    tables.test_file =
-        read_for_model(command.test_path, model, command.common.read, TargetColumn::kRequired, "");
+    tables.test_file = read_for_model(command.test_path, model, command.common.read, "");
     timing.load += tables.test_file->table.load_seconds;
   }
 

@@ -53,7 +53,7 @@ struct Model {
   TrainingRecord training;
 
   // x has the columns that the model was trained on; or, with `columns`, input i is column columns[i] of x.
-  // Threads: 0 means all cores.
+  // A row with an input that is not finite has the score NaN. Threads: 0 means all cores.
   [[nodiscard]] std::vector<double> scores(ConstMatrixView x, int threads = 0) const;
   [[nodiscard]] std::vector<double> scores(ConstMatrixView x, std::span<const Index> columns,
                                            int threads = 0) const;

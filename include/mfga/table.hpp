@@ -73,6 +73,12 @@ class TableFile {
   [[nodiscard]] Index default_target() const;
 
   [[nodiscard]] Table read(std::span<const Index> predictors, std::optional<Index> target) const;
+
+  // Every column's numbers where they lie in the file, without a copy: for .npy files of float64, else
+  // nothing. Valid while this object lives. Nothing has been checked: numbers may not be finite.
+  [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const;
+  // Says that some rows of stored_numbers() will not be looked at soon, so that they need no memory.
+  void forget(ConstMatrixView rows) const;
   // All columns but the target and the ignored ones are predictors. An empty target is the default one.
   [[nodiscard]] Table read_for_training(std::string_view target, std::span<const std::string> ignore) const;
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -34,8 +33,8 @@ class Arena {
     if (slot.capacity < count) {
       slot.memory.reset();                        // free before allocating
       if (slot.capacity > 0) count += count / 2;  // it grew once and will again
-      slot.memory.reset(static_cast<double*>(
-          ::operator new (static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
+      slot.memory.reset(
+          static_cast<double*>(allocate_numbers(static_cast<std::size_t>(count) * sizeof(double))));
       slot.capacity = count;
     }
     return slot.memory.get();
@@ -43,13 +42,13 @@ class Arena {
 
   // The same for single-precision numbers.
   float* take_single(Index count) {
-    return new (take((count + 1) / 2)) float[static_cast<std::size_t>(std::max<Index>(count, 1))];
+    count = std::max<Index>(count, 1);
+    return new (take((count + 1) / 2)) float[static_cast<std::size_t>(count)];
   }
 
  private:
-  static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(double* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
+    void operator()(double* p) const { free_numbers(p); }
   };
   struct Slot {
     std::unique_ptr<double, Free> memory;

@@ -161,6 +161,16 @@ FileContent::FileContent(const std::string& path) {
 
 FileContent::~FileContent() { unmap(); }
 
+void FileContent::forget(std::string_view part) const {
+  if (mapping_ == nullptr) return;
+  // Whole pages only: the others may hold bytes of the parts beside this one.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<std::size_t>(part.data() - static_cast<const char*>(mapping_));
+  const std::size_t first = (offset + page - 1) / page * page;
+  const std::size_t last = (offset + part.size()) / page * page;
+  if (first < last) ::madvise(static_cast<char*>(mapping_) + first, last - first, MADV_DONTNEED);
+}
+
 void FileContent::unmap() {
   if (mapping_ != nullptr) ::munmap(mapping_, mapped_size_);
   mapping_ = nullptr;

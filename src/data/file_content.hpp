@@ -15,6 +15,8 @@ class FileContent {
   ~FileContent();
 
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  // Gives back the memory of a part of a mapped file; it is read again when it is looked at again.
+  void forget(std::string_view part) const;
 
  private:
   void unmap();

@@ -1,5 +1,6 @@
 // The header is a Python dictionary with three known keys; it is searched for them rather than parsed.
-// Numbers are copied row by row, so that only the wanted columns need memory.
+// Numbers are copied row by row, so that only the wanted columns need memory, and columns that stay beside
+// each other together.
 #include "data/npy.hpp"
 
 #include <fmt/format.h>
@@ -7,11 +8,11 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "core/vectorise.hpp"
 #include "data/number_text.hpp"
 
 namespace mfga {
@@ -24,9 +25,72 @@ constexpr Index kNumbersPerTask = Index{1} << 17;
 
 Index product(Index a, Index b, Index limit) { return b != 0 && a > limit / b ? limit : a * b; }
 
+// Columns of the file that go to neighbouring places, or the target.
+struct ColumnRun {
+  Index first = 0;
+  Index count = 0;
+  Index slot = 0;  // of the first one
+};
+
+std::vector<ColumnRun> find_runs(const ColumnSlots& slots) {
+  std::vector<ColumnRun> runs;
+  for (Index column = 0; column < std::ssize(slots); ++column) {
+    const Index slot = slots[static_cast<std::size_t>(column)];
+    if (slot == kSkippedColumn) continue;
+    const bool goes_on = !runs.empty() && slot >= 0 && runs.back().slot >= 0 &&
+                         runs.back().first + runs.back().count == column &&
+                         runs.back().slot + runs.back().count == slot;
+    if (goes_on) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({column, 1, slot});
+    }
+  }
+  return runs;
+}
+
+// Copies numbers as they stand in a file, not aligned, and tells whether all are finite: the exponent of
+// those that are not has every bit set.
+MFGA_VECTORISED bool copy_doubles(const char* source, Index count, double* out) {
+  constexpr std::uint64_t kExponent = 0x7FF0000000000000U;
+  std::uint64_t not_finite = 0;
+  for (Index i = 0; i < count; ++i) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, source + i * Index{sizeof(bits)}, sizeof(bits));
+    not_finite |= (bits & kExponent) == kExponent ? 1U : 0U;
+    out[i] = std::bit_cast<double>(bits);
+  }
+  return not_finite == 0;
+}
+
+MFGA_VECTORISED bool copy_floats(const char* source, Index count, double* out) {
+  constexpr std::uint32_t kExponent = 0x7F800000U;
+  std::uint32_t not_finite = 0;
+  for (Index i = 0; i < count; ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, source + i * Index{sizeof(bits)}, sizeof(bits));
+    not_finite |= (bits & kExponent) == kExponent ? 1U : 0U;
+    out[i] = std::bit_cast<float>(bits);
+  }
+  return not_finite == 0;
+}
+
 }  // namespace
 
 bool looks_like_npy(std::string_view bytes) { return bytes.starts_with(kMagic); }
+
+std::string npy_header(std::string_view shape) {
+  constexpr std::size_t kAlignment = 64;  // of the numbers in the file
+  constexpr std::size_t kFixedSize = kMagic.size() + 2 + sizeof(std::uint16_t);
+  std::string dictionary = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}", shape);
+  const std::size_t used = kFixedSize + dictionary.size() + 1;
+  dictionary.append((kAlignment - used % kAlignment) % kAlignment, ' ');
+  dictionary += '\n';
+  const auto length = static_cast<std::uint16_t>(dictionary.size());
+  std::string header(kMagic);
+  header += {'\x01', '\0', static_cast<char>(length & 0xFFU), static_cast<char>(length >> 8U)};
+  return header + dictionary;
+}
 
 void NpyReader::fail(std::string_view found) const {
   throw Error(
@@ -49,16 +113,19 @@ NpyReader::NpyReader(std::string path, std::string_view bytes) : path_(std::move
   if (order == "True") fail("the .npy array is in Fortran order");
   if (order != "False")
     fail(fmt::format("the .npy header is damaged: fortran_order is {}", quoted_for_message(order)));
-  parse_shape(header_value(header, "shape"));
+  const auto [n_rows, n_columns] = parse_shape(header_value(header, "shape"));
 
   const auto available = static_cast<Index>(bytes.size() / number_size_);
-  const Index needed = product(rows_, std::ssize(columns()), available + 1);
+  const Index needed = product(n_rows, n_columns, available + 1);
   if (needed > available) {
     fail(fmt::format(
         "the .npy file is truncated: an array of {} rows and {} columns needs more than the {} bytes that "
         "follow the header",
-        rows_, columns().size(), bytes.size()));
+        n_rows, n_columns, bytes.size()));
   }
+  // Only now: a damaged shape can ask for any number of columns.
+  rows_ = n_rows;
+  set_columns(numbered_columns(n_columns));
   data_ = bytes.substr(0, static_cast<std::size_t>(needed) * number_size_);
 }
 
@@ -100,7 +167,7 @@ std::string_view NpyReader::header_value(std::string_view header, std::string_vi
   return trim(header.substr(0, end));
 }
 
-void NpyReader::parse_shape(std::string_view shape) {
+std::pair<Index, Index> NpyReader::parse_shape(std::string_view shape) const {
   std::vector<Index> sizes;
   const auto damaged = [&] {
     fail(fmt::format("the .npy header is damaged: the shape is {}", quoted_for_message(shape)));
@@ -119,49 +186,55 @@ void NpyReader::parse_shape(std::string_view shape) {
   }
   if (sizes.size() != 2) fail(fmt::format("the .npy array is {}-D with shape {}", sizes.size(), shape));
   if (sizes[0] == 0 || sizes[1] == 0) fail(fmt::format("the .npy array is empty, with shape {}", shape));
-  // Before the columns are named: a damaged shape can ask for any number of them.
-  rows_ = sizes[0];
-  check_memory(path_, rows_, sizes[1]);
-  set_columns(numbered_columns(sizes[1]));
+  return {sizes[0], sizes[1]};
+}
+
+std::optional<ConstMatrixView> NpyReader::stored_numbers() const {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(data_.data()) % alignof(double) == 0;
+  if (number_size_ != sizeof(double) || !aligned) return std::nullopt;
+  const Index n_columns = std::ssize(columns());
+  return ConstMatrixView{reinterpret_cast<const double*>(data_.data()), rows_, n_columns, n_columns, 1};
 }
 
 void NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   table.lines = {};
   table.values = allocate_matrix(path_, rows_, plan.predictors);
-  table.target.assign(static_cast<std::size_t>(plan.has_target() ? rows_ : 0), 0.0);
+  table.target.resize(static_cast<std::size_t>(plan.has_target() ? rows_ : 0));
+  const std::vector<ColumnRun> runs = find_runs(plan.slots);
   const Index rows_per_task = std::max<Index>(1, kNumbersPerTask / std::ssize(columns()));
   pool.run((rows_ + rows_per_task - 1) / rows_per_task, [&](Index task) {
-    const Index first = task * rows_per_task;
-    const Index last = std::min(rows_, first + rows_per_task);
-    if (number_size_ == sizeof(double)) {
-      read_rows<double>(first, last, plan, table);
-    } else {
-      read_rows<float>(first, last, plan, table);
+    const Index last = std::min(rows_, (task + 1) * rows_per_task);
+    for (Index row = task * rows_per_task; row < last; ++row) {
+      const char* const source = row_bytes(row);
+      bool is_finite = true;
+      for (const ColumnRun& run : runs) {
+        double* const out =
+            run.slot == kTargetColumn ? table.target.data() + row : table.values.row(row) + run.slot;
+        const char* const begin = source + static_cast<std::size_t>(run.first) * number_size_;
+        is_finite &= number_size_ == sizeof(double) ? copy_doubles(begin, run.count, out)
+                                                    : copy_floats(begin, run.count, out);
+      }
+      if (!is_finite) throw_not_finite(row, plan);
     }
   });
 }
 
-template <typename Number>
-void NpyReader::read_rows(Index first, Index last, const ColumnPlan& plan, Table& table) const {
-  const std::size_t count = columns().size();
-  const char* source = data_.data() + static_cast<std::size_t>(first) * count * sizeof(Number);
-  for (Index row = first; row < last; ++row) {
-    double* const values = table.values.row(row);
-    for (std::size_t column = 0; column < count; ++column, source += sizeof(Number)) {
-      const Index slot = plan.slots[column];
-      if (slot == kSkippedColumn) continue;
-      Number number = 0;
-      std::memcpy(&number, source, sizeof(Number));  // the data need not be aligned
-      if (!std::isfinite(number)) {
-        throw Error(
-            ErrorKind::kBadData,
-            fmt::format(
-                "{}: found {} in row {}, column {} (\"{}\"), counted from 1; expected a finite number "
-                "(leave the row out or fill in a value)",
-                path_, number, row + 1, column + 1, columns()[column]));
-      }
-      (slot == kTargetColumn ? table.target[static_cast<std::size_t>(row)] : values[slot]) = number;
-    }
+const char* NpyReader::row_bytes(Index row) const {
+  return data_.data() + static_cast<std::size_t>(row) * columns().size() * number_size_;
+}
+
+void NpyReader::throw_not_finite(Index row, const ColumnPlan& plan) const {
+  for (std::size_t column = 0; column < columns().size(); ++column) {
+    const char* const source = row_bytes(row) + column * number_size_;
+    double number = 0;
+    const bool is_finite =
+        number_size_ == sizeof(double) ? copy_doubles(source, 1, &number) : copy_floats(source, 1, &number);
+    if (is_finite || plan.slots[column] == kSkippedColumn) continue;
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("{}: found {} in row {}, column {} (\"{}\"), counted from 1; expected a finite number "
+                    "(leave the row out or fill in a value)",
+                    path_, number, row + 1, column + 1, columns()[column]));
   }
 }
 

@@ -18,20 +18,24 @@ class NpyReader final : public TableReader {
   [[nodiscard]] bool has_header() const override { return false; }
   [[nodiscard]] Index default_target() const override { return std::ssize(columns()) - 1; }
   void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+  [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const override;
 
  private:
   [[noreturn]] void fail(std::string_view found) const;
   [[nodiscard]] std::string_view take_header(std::string_view& bytes) const;
   [[nodiscard]] std::string_view header_value(std::string_view header, std::string_view key) const;
-  void parse_shape(std::string_view shape);
-  template <typename Number>
-  void read_rows(Index first, Index last, const ColumnPlan& plan, Table& table) const;
+  [[nodiscard]] std::pair<Index, Index> parse_shape(std::string_view shape) const;
+  [[nodiscard]] const char* row_bytes(Index row) const;
+  void throw_not_finite(Index row, const ColumnPlan& plan) const;
 
   std::string path_;
   std::string_view data_;
   Index rows_ = 0;
   std::size_t number_size_ = sizeof(double);
 };
+
+// The bytes before the numbers of a .npy file of float64; the shape as Python writes it: "(3,)", "(3, 2)".
+[[nodiscard]] std::string npy_header(std::string_view shape);
 
 [[nodiscard]] bool looks_like_npy(std::string_view bytes);
 

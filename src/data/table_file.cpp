@@ -161,6 +161,13 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   return table;
 }
 
+std::optional<ConstMatrixView> TableFile::stored_numbers() const { return impl_->reader->stored_numbers(); }
+
+void TableFile::forget(ConstMatrixView rows) const {
+  impl_->content.forget({reinterpret_cast<const char*>(rows.data),
+                         static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
+}
+
 Table TableFile::read_for_training(std::string_view target, std::span<const std::string> ignore) const {
   const Index target_column = target.empty() ? default_target() : column(target, "--target");
   std::vector<bool> is_left_out(columns().size());

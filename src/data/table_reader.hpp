@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,8 @@ class TableReader {
 
   // Fills in values, target, labels and lines of the table.
   virtual void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const = 0;
+  // Every column, where a format stores doubles that can be used where they lie.
+  [[nodiscard]] virtual std::optional<ConstMatrixView> stored_numbers() const { return std::nullopt; }
 
  protected:
   void set_columns(std::vector<std::string> names) { columns_ = std::move(names); }
@@ -59,7 +62,7 @@ class TableReader {
 
 // Throws where a matrix of this size cannot fit the machine's memory.
 void check_memory(std::string_view path, Index rows, Index columns);
-// A matrix of zeros, after that check.
+// A matrix of any numbers, after that check.
 [[nodiscard]] Matrix allocate_matrix(std::string_view path, Index rows, Index columns);
 
 // "x0", "x1", ... for columns that have no names.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/blas.hpp"
 #include "core/row_blocks.hpp"
@@ -12,6 +13,21 @@
 #include "mfga/version.hpp"
 
 namespace mfga {
+
+namespace {
+
+// An input that is not finite need not show in the score, for no term may look at it; it always shows in the
+// norm, which may also just have overflowed.
+void mark_not_finite(const RowBlock& block, double* scores) {
+  for (Index n = 0; n < block.rows; ++n) {
+    if (std::isfinite(block.square_norms[n])) continue;
+    for (Index j = 0; j < block.inputs; ++j) {
+      if (!std::isfinite(block.input(j)[n])) scores[n] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+}
+
+}  // namespace
 
 std::string_view version() { return MFGA_VERSION; }
 
@@ -44,7 +60,9 @@ std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> colu
   const SingleThreadedBlas blas;
   std::vector<double> result(static_cast<std::size_t>(x.rows));
   for_each_block(rows, workers, [&](const RowBlock& block, Arena& arena) {
-    score.evaluate(block, result.data() + block.first_row, arena);
+    double* scores_of_block = result.data() + block.first_row;
+    score.evaluate(block, scores_of_block, arena);
+    mark_not_finite(block, scores_of_block);
   });
   return result;
 }

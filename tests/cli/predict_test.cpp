@@ -3,6 +3,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
 
 #include "cli/tool.hpp"
 #include "mfga/mfga.hpp"
@@ -182,6 +185,115 @@ TEST_F(PredictCommand, ProbabilitiesNeedAClassifier) {
   const std::string file = write(regression_csv(40));
   train(file);
   expect_message(run_refused({"predict", path("m.json"), file, "--proba"}), {"--proba", "regression"});
+}
+
+// The numbers of a .npy file of float64 that the tool wrote.
+std::vector<double> npy_numbers(const std::string& bytes, const std::string& shape) {
+  EXPECT_TRUE(bytes.starts_with(std::string("\x93NUMPY\x01\0", 8)));
+  const std::size_t end = bytes.find('\n') + 1;
+  EXPECT_EQ(end % 64, 0U);
+  EXPECT_EQ(static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]), end - 10);
+  expect_message(bytes.substr(0, end),
+                 {"'descr': '<f8'", "'fortran_order': False", fmt::format("'shape': {},", shape)});
+  std::vector<double> numbers((bytes.size() - end) / sizeof(double));
+  std::memcpy(numbers.data(), bytes.data() + end, numbers.size() * sizeof(double));
+  return numbers;
+}
+
+TEST_F(PredictCommand, WritesNumpyArraysByTheNameOfTheOutput) {
+  train(write(regression_csv(80)));
+  const std::string file = write(regression_csv(30, 2), "new.csv");
+  const std::vector<std::string> text = predict(file);
+  run_well({"predict", path("m.json"), file, "-o", path("p.npy")});
+  const std::vector<double> numbers = npy_numbers(content("p.npy"), "(30,)");
+  ASSERT_EQ(numbers.size(), 30U);
+  for (std::size_t n = 0; n < numbers.size(); ++n) EXPECT_EQ(numbers[n], to_number(text[n + 1]));
+}
+
+TEST_F(PredictCommand, NumpyArraysHoldProbabilitiesAndNumericLabels) {
+  train(write(classification_csv(80)));
+  const std::string file = write(classification_csv(20, "no", "yes", 2), "new.csv");
+  const std::vector<std::string> text = predict(file, {"--proba"});
+  run_well({"predict", path("m.json"), file, "-o", path("p.npy"), "--proba"});
+  const std::vector<double> numbers = npy_numbers(content("p.npy"), "(20, 2)");
+  ASSERT_EQ(numbers.size(), 40U);
+  for (std::size_t n = 0; n < 20; ++n)
+    EXPECT_EQ(fmt::format("{},{}", numbers[2 * n], numbers[2 * n + 1]), text[n + 1]);
+  expect_message(run_refused({"predict", path("m.json"), file, "-o", path("labels.npy")}),
+                 {"labels.npy", "\"no\" and \"yes\" are text", "--proba"});
+
+  train(write(classification_csv(80, "3", "-1.5")));
+  const std::vector<std::string> labels = predict(file);
+  run_well({"predict", path("m.json"), file, "-o", path("p.npy")});
+  const std::vector<double> numeric = npy_numbers(content("p.npy"), "(20,)");
+  ASSERT_EQ(numeric.size(), 20U);
+  for (std::size_t n = 0; n < numeric.size(); ++n) EXPECT_EQ(numeric[n], to_number(labels[n + 1]));
+  EXPECT_NE(std::ranges::count(numeric, 3.0), 0);
+  EXPECT_NE(std::ranges::count(numeric, -1.5), 0);
+}
+
+TEST_F(PredictCommand, LongOutputsAreTheSameForAnyNumberOfThreads) {
+  constexpr std::size_t kRows = 20'000;  // several tasks of formatting
+  train(write(regression_csv(80)));
+  const std::string file = write(regression_csv(kRows, 2), "new.csv");
+  const std::vector<std::string> expected = predict(file, {"--threads", "1"});
+  ASSERT_EQ(expected.size(), kRows + 1);
+  EXPECT_EQ(predict(file, {"--threads", "3"}), expected);
+}
+
+TEST_F(PredictCommand, ReportsTimesAsJson) {
+  train(write(regression_csv(40)));
+  const std::string file = write(regression_csv(10, 2), "new.csv");
+  const Json report = run_json({"predict", path("m.json"), file, "-o", path("p.csv")});
+  EXPECT_EQ(report.at("rows"), 10);
+  EXPECT_EQ(report.at("output"), path("p.csv"));
+  for (const std::string part : {"load", "predict", "write", "total"})
+    EXPECT_GE(report.at("seconds").at(part), 0) << part;
+  EXPECT_GT(report.at("peak_rss_mib"), 1);
+  EXPECT_EQ(lines("p.csv").size(), 11U);
+  expect_message(run_refused({"predict", path("m.json"), file, "--json"}), {"--json", "--output"});
+  expect_message(run_refused({"predict", path("m.json"), file, "--json", "-o", "-"}), {"--json", "--output"});
+}
+
+// Rows as a .npy file of float64 without a target.
+std::string npy_table(std::size_t count, unsigned seed, const std::string& padding = "") {
+  std::string bytes;
+  for (const SmallRow& row : small_rows(count, seed)) {
+    for (const double value : {row.a, row.b, row.c})
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  const std::string dictionary =
+      fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, 3), }}{}\n", count, padding);
+  std::string text = std::string("\x93NUMPY\x01\0", 8);
+  text += static_cast<char>(dictionary.size());
+  text += '\0';
+  return text + dictionary + bytes;
+}
+
+TEST_F(PredictCommand, NumbersUsedWhereTheyLieGiveTheSame) {
+  train(write(regression_csv(60)));
+  const std::vector<std::string> expected = predict(write(headerless(3000, 2, -1), "new.csv"));
+  std::set<bool> was_stored;
+  for (const std::string padding : {"", " ", "  ", "   ", "    ", "     ", "      ", "       "}) {
+    const std::string file = write(npy_table(3000, 2, padding), "new.npy");
+    was_stored.insert(TableFile(file, {}).stored_numbers().has_value());
+    EXPECT_EQ(predict(file), expected);
+  }
+  EXPECT_EQ(was_stored.size(), 2U) << "one of the files is aligned, others are not";
+  EXPECT_EQ(predict(write(compress(npy_table(3000, 2)), "new.npy.gz")), expected);
+}
+
+TEST_F(PredictCommand, NumbersUsedWhereTheyLieMustBeFinite) {
+  train(write(regression_csv(60)), {"--features", "linear"});
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t column = 0; column < 3; ++column) {  // also in columns that no term looks at
+    std::string bytes = npy_table(50, 2);
+    bytes.replace(bytes.size() - (3 * 10 - column) * sizeof(double), sizeof(double),
+                  std::string(reinterpret_cast<const char*>(&kNan), sizeof(double)));
+    expect_message(run_refused({"predict", path("m.json"), write(bytes, "new.npy"), "-o", path("p.npy")}),
+                   {"new.npy", fmt::format("found nan in row 41, column {}", column + 1)});
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "new.npy", "table.csv"}));
 }
 
 TEST_F(PredictCommand, ColumnsMayBeNamedByLargeNumbers) {

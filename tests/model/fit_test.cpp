@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "mfga/error.hpp"
 #include "mfga/metrics.hpp"
 #include "reference.hpp"
@@ -55,6 +58,26 @@ TEST(Fit, LearnsAnInteractionAndPredictsInTheTargetsUnits) {
   const RegressionMetrics metrics = regression_metrics(result.model.predict(sample.x.view()), sample.y);
   EXPECT_GT(metrics.r2, 0.97);
   EXPECT_NEAR(metrics.mse, result.model.training.risk, 1e-8 * metrics.mse);
+}
+
+TEST(Fit, ARowThatIsNotFiniteHasTheScoreNan) {
+  const Sample sample;
+  FitOptions options = with("linear", 1);
+  const Model model = fit(sample.data(), options).model;
+  Matrix x = sample.x;
+  x(3, 4) = std::numeric_limits<double>::quiet_NaN();  // the one term looks at another column
+  x(700, 2) = -std::numeric_limits<double>::infinity();
+  x(701, 2) = 1e200;  // its square overflows
+  const std::vector<double> expected = model.scores(sample.x.view());
+  const std::vector<double> scores = model.scores(x.view());
+  ASSERT_LT(model.terms[0].atom.inputs[0], 2);
+  for (std::size_t n = 0; n < scores.size(); ++n) {
+    if (n == 3 || n == 700) {
+      EXPECT_TRUE(std::isnan(scores[n])) << n;
+    } else {
+      EXPECT_EQ(scores[n], expected[n]) << n;
+    }
+  }
 }
 
 TEST(Fit, EnginesAgree) {

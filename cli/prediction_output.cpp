@@ -1,0 +1,136 @@
+// Rows are formatted in parallel, some tasks at a time, and written in order.
+#include "cli/prediction_output.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "core/threads.hpp"
+#include "data/npy.hpp"
+#include "data/number_text.hpp"
+
+namespace mfga::cli {
+namespace {
+
+bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
+
+// A label as a CSV field.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+// The labels of a classification as numbers; false if they are not.
+bool numeric_labels(const Model& model, std::array<double, 2>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (classify_field(model.labels[i], values[i]) != FieldContent::kFinite) return false;
+  }
+  return true;
+}
+
+class CsvRows {
+ public:
+  CsvRows(const Model& model, PredictionKind kind) : model_(model), kind_(kind) {
+    for (const std::string& label : model.labels) label_lines_.push_back(quoted(label) + "\n");
+  }
+
+  [[nodiscard]] std::string header() const {
+    if (kind_ == PredictionKind::kTarget) return quoted(model_.target_name) + "\n";
+    return fmt::format("{},{}\n", quoted("P(" + model_.labels[0] + ")"),
+                       quoted("P(" + model_.labels[1] + ")"));
+  }
+
+  void append(std::span<const double> scores, std::string& text) const {
+    if (kind_ == PredictionKind::kProbabilities) {
+      for (const double score : scores) {
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{},{}\n"),
+                       Model::probability_from_score(-score), Model::probability_from_score(score));
+      }
+    } else if (model_.task == Task::kClassification) {
+      for (const double prediction : model_.predictions_from_scores(scores))
+        text += label_lines_[prediction > 0.5 ? 1 : 0];
+    } else {
+      for (const double prediction : model_.predictions_from_scores(scores))
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}\n"), prediction);
+    }
+  }
+
+ private:
+  const Model& model_;
+  PredictionKind kind_;
+  std::vector<std::string> label_lines_;
+};
+
+void write_csv(OutputFile& output, const Model& model, PredictionKind kind, std::span<const double> scores,
+               int threads) {
+  constexpr std::size_t kRowsPerTask = 8192;
+  constexpr std::size_t kTasksAtOnce = 64;
+  const CsvRows rows(model, kind);
+  ThreadPool pool(threads);
+  std::vector<std::string> texts(kTasksAtOnce);
+  output.write(rows.header());
+  while (!scores.empty()) {
+    const std::span<const double> part = scores.first(std::min(scores.size(), kRowsPerTask * kTasksAtOnce));
+    const std::size_t n_tasks = (part.size() + kRowsPerTask - 1) / kRowsPerTask;
+    pool.run(static_cast<Index>(n_tasks), [&](Index task) {
+      const std::size_t first = static_cast<std::size_t>(task) * kRowsPerTask;
+      std::string& text = texts[static_cast<std::size_t>(task)];
+      text.clear();
+      rows.append(part.subspan(first, std::min(kRowsPerTask, part.size() - first)), text);
+    });
+    for (std::size_t task = 0; task < n_tasks; ++task) output.write(texts[task]);
+    scores = scores.subspan(part.size());
+  }
+}
+
+void write_npy(OutputFile& output, const Model& model, PredictionKind kind, std::span<const double> scores) {
+  const auto n_rows = static_cast<Index>(scores.size());
+  std::vector<double> numbers;
+  if (kind == PredictionKind::kProbabilities) {
+    output.write(npy_header(fmt::format("({}, 2)", n_rows)));
+    for (const double score : scores) {
+      numbers.push_back(Model::probability_from_score(-score));
+      numbers.push_back(Model::probability_from_score(score));
+    }
+  } else {
+    output.write(npy_header(fmt::format("({},)", n_rows)));
+    numbers = model.predictions_from_scores(scores);
+    if (model.task == Task::kClassification) {
+      std::array<double, 2> labels{};
+      numeric_labels(model, labels);
+      for (double& number : numbers) number = labels[number > 0.5 ? 1 : 0];
+    }
+  }
+  output.write({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)});
+}
+
+}  // namespace
+
+void check_prediction_output(const std::string& path, const Model& model, PredictionKind kind) {
+  std::array<double, 2> labels{};
+  if (!is_npy(path) || kind == PredictionKind::kProbabilities || model.task != Task::kClassification ||
+      numeric_labels(model, labels)) {
+    return;
+  }
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      fmt::format("{}: the model's labels \"{}\" and \"{}\" are text, and .npy output holds numbers; use "
+                  "--proba, or a name that ends in .csv",
+                  path, model.labels[0], model.labels[1]));
+}
+
+void write_predictions(OutputFile& output, const std::string& path, const Model& model, PredictionKind kind,
+                       std::span<const double> scores, int threads) {
+  if (is_npy(path)) {
+    write_npy(output, model, kind, scores);
+  } else {
+    write_csv(output, model, kind, scores, threads);
+  }
+}
+
+}  // namespace mfga::cli
