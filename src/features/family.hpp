@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -91,6 +92,13 @@ class AtomCombination {
   virtual void add_to(const RowBlock& block, double* scores, Arena& arena) const = 0;
 };
 
+// An atom that is factor * exp(-rate |x|^2) * a product of inputs.
+struct Monomial {
+  double factor = 1;
+  double rate = 0;
+  std::vector<Index> inputs;  // sorted, with repetitions
+};
+
 class FeatureFamily {
  public:
   virtual ~FeatureFamily() = default;
@@ -109,6 +117,8 @@ class FeatureFamily {
   [[nodiscard]] virtual std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const = 0;
   [[nodiscard]] virtual std::unique_ptr<AtomCombination> combination(
       std::span<const Atom> atoms, std::span<const double> coefficients) const;
+  // If the family's atoms are monomials, products of atoms can be computed together.
+  [[nodiscard]] virtual std::optional<Monomial> monomial(const Atom& /*atom*/) const { return std::nullopt; }
   [[nodiscard]] virtual AtomFormula describe(const Atom& atom,
                                              std::span<const std::string> input_names) const = 0;
   // Throws Error(kBadData) if an atom (read from a file) is not one of this family.

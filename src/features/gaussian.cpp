@@ -56,8 +56,11 @@ double tuple_count(Index n, int order, bool squares) {
   return std::round(count);
 }
 
+// exp(-decay |x|^2) is the envelope.
+double decay(double sigma) { return 0.5 / (sigma * sigma); }
+
 void envelope(const RowBlock& block, double sigma, double* out) {
-  exponentials(block.square_norms, -0.5 / (sigma * sigma), block.rows, out);
+  exponentials(block.square_norms, -decay(sigma), block.rows, out);
 }
 
 MFGA_VECTORISED void multiply(const double* a, const double* b, Index count, double* out) {
@@ -300,6 +303,13 @@ double taylor_factor(const Atom& atom) {
   return factor;
 }
 
+std::vector<Index> inputs_with_repetitions(const Atom& atom) {
+  std::vector<Index> inputs;
+  for (std::size_t i = 0; i < atom.inputs.size(); ++i)
+    inputs.insert(inputs.end(), static_cast<std::size_t>(atom.exponents[i]), atom.inputs[i]);
+  return inputs;
+}
+
 class GaussianValues final : public AtomEvaluator {
  public:
   explicit GaussianValues(std::span<const Atom> atoms) {
@@ -307,12 +317,8 @@ class GaussianValues final : public AtomEvaluator {
       const double sigma = atom.parameters[0];
       auto known = std::find(sigmas_.begin(), sigmas_.end(), sigma);
       if (known == sigmas_.end()) known = sigmas_.insert(sigmas_.end(), sigma);
-      Product product{static_cast<std::size_t>(known - sigmas_.begin()), taylor_factor(atom), {}};
-      for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
-        product.inputs.insert(product.inputs.end(), static_cast<std::size_t>(atom.exponents[i]),
-                              atom.inputs[i]);
-      }
-      products_.push_back(std::move(product));
+      products_.push_back({static_cast<std::size_t>(known - sigmas_.begin()), taylor_factor(atom),
+                           inputs_with_repetitions(atom)});
     }
   }
 
@@ -404,10 +410,7 @@ class GaussianCombination final : public AtomCombination {
   GaussianCombination(std::span<const Atom> atoms, std::span<const double> coefficients) {
     std::map<std::pair<double, std::vector<Index>>, Group> groups;  // by sigma and prefix
     for (std::size_t i = 0; i < atoms.size(); ++i) {
-      std::vector<Index> prefix;
-      for (std::size_t j = 0; j < atoms[i].inputs.size(); ++j) {
-        prefix.insert(prefix.end(), static_cast<std::size_t>(atoms[i].exponents[j]), atoms[i].inputs[j]);
-      }
+      std::vector<Index> prefix = inputs_with_repetitions(atoms[i]);
       const double coefficient = coefficients[i] * taylor_factor(atoms[i]);
       const double sigma = atoms[i].parameters[0];
       if (prefix.empty()) {
@@ -492,6 +495,9 @@ class GaussianFamily final : public FeatureFamily {
   [[nodiscard]] std::unique_ptr<AtomCombination> combination(
       std::span<const Atom> atoms, std::span<const double> coefficients) const override {
     return std::make_unique<GaussianCombination>(atoms, coefficients);
+  }
+  [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
+    return Monomial{taylor_factor(atom), decay(atom.parameters[0]), inputs_with_repetitions(atom)};
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

@@ -96,6 +96,9 @@ class LinearFamily final : public FeatureFamily {
       std::span<const Atom> atoms, std::span<const double> coefficients) const override {
     return std::make_unique<LinearCombination>(atoms, coefficients);
   }
+  [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
+    return Monomial{std::sqrt(atom.nu), 0, {atom.inputs[0]}};
+  }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {
     return {std::sqrt(atom.nu), input_names[static_cast<std::size_t>(atom.inputs[0])]};

@@ -65,7 +65,7 @@ void check_folds(Index rows, Index folds) {
       ErrorKind::kBadData,
       fmt::format("{} rows cannot be divided into {} folds with at least {} rows outside of each; use "
                   "{}",
-                  rows, folds, kFewestRows, folds > rows ? "fewer --folds" : "more rows"));
+                  rows, folds, kFewestRows, folds > rows ? "fewer --folds" : "more rows or --folds"));
 }
 
 // What the options "auto" come to for a task under the preset.

@@ -38,9 +38,8 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums_of_folds(const Problem& p
   for (Index fold = 0; fold < folds.count(); ++fold) {
     ends.push_back((ends.empty() ? 0 : ends.back()) + static_cast<Index>(folds.held_out(fold).size()));
   }
-  return gram_sums(
-      {rows, targets, problem.loss, problem.intercept, problem.workers}, candidates, ends,
-      [&](Index done) { on_part(static_cast<double>(done) / static_cast<double>(rows.rows())); });
+  return gram_sums({rows, targets, problem.loss, problem.intercept, problem.workers}, candidates, ends,
+                   on_part);
 }
 
 FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates, const Folds& folds,

@@ -2,8 +2,8 @@
 //
 //   lazy  looks at the rows each time. Per step 2 N M0 operations for the gradient and N k M for the products
 //         of the k atoms added with the M active ones; no memory that grows with N x M or N x M0.
-//   gram  accumulates Phi^T Phi and Phi^T y once (N M0^2 operations, M0^2 numbers of memory); after that
-//         nothing depends on N. Quadratic loss only.
+//   gram  accumulates Phi^T Phi and Phi^T y once (at most N M0^2 operations, M0^2 numbers of memory); after
+//         that nothing depends on N. Quadratic loss only.
 #pragma once
 
 #include <memory>

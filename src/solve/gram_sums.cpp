@@ -3,7 +3,8 @@
 #include <cblas.h>
 
 #include <algorithm>
-#include <iterator>
+
+#include "solve/gram_moments.hpp"
 
 namespace mfga {
 namespace {
@@ -12,38 +13,26 @@ constexpr Index kPanelBlocks = 4;  // row blocks whose features are held at once
 constexpr Index kPanelRows = kPanelBlocks * kBlockRows;
 constexpr Index kTile = 256;  // the Gram matrix is accumulated in tiles of this many rows and columns
 
-// The values of all candidates on some rows, candidate by candidate.
-struct Panel {
-  std::vector<double> values;  // [candidates x kPanelRows]
-  const double* targets = nullptr;
+// Features of some rows, feature by feature: [candidates x kPanelRows].
+using Panel = std::vector<double>;
 
-  [[nodiscard]] const double* row(Index candidate) const { return values.data() + candidate * kPanelRows; }
-};
-
-// Consecutive rows of a panel that belong to one group.
-struct Piece {
-  GramSums* sums;
-  Index first;
-  Index rows;
-};
-
-void add_tile(const Panel& panel, const Piece& piece, Index i, Index j) {
-  Matrix& gram = piece.sums->gram;
+// out += the products of two tiles of features over some rows of the panel.
+void add_tile(const Panel& panel, const GroupRows& part, Index i, Index j, Matrix& gram) {
+  const double* features = panel.data() + part.first;
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(std::min(kTile, gram.rows - i)),
-              static_cast<int>(std::min(kTile, gram.rows - j)), static_cast<int>(piece.rows), 1.0,
-              panel.row(i) + piece.first, kPanelRows, panel.row(j) + piece.first, kPanelRows, 1.0,
+              static_cast<int>(std::min(kTile, gram.rows - j)), static_cast<int>(part.rows), 1.0,
+              features + i * kPanelRows, kPanelRows, features + j * kPanelRows, kPanelRows, 1.0,
               gram.row(i) + j, static_cast<int>(gram.cols));
 }
 
-void add_sums(const Panel& panel, const Piece& piece, Index first) {
-  GramSums& to = *piece.sums;
+void add_sums(const Panel& panel, const double* targets, const GroupRows& part, Index first, GramSums& to) {
   for (Index j = first; j < std::min(first + kTile, to.gram.rows); ++j) {
-    const double* value = panel.row(j) + piece.first;
+    const double* value = panel.data() + j * kPanelRows + part.first;
     double sum = 0;
-    for (Index n = 0; n < piece.rows; ++n) sum += value[n];
+    for (Index n = 0; n < part.rows; ++n) sum += value[n];
     to.sums[static_cast<std::size_t>(j)] += sum;
     to.target_products[static_cast<std::size_t>(j)] +=
-        cblas_ddot(static_cast<int>(piece.rows), value, 1, panel.targets + piece.first, 1);
+        cblas_ddot(static_cast<int>(part.rows), value, 1, targets + part.first, 1);
   }
 }
 
@@ -85,61 +74,70 @@ std::vector<std::shared_ptr<GramSums>> empty_groups(std::span<const double> targ
   return groups;
 }
 
-std::vector<Piece> pieces_of(const std::vector<std::shared_ptr<GramSums>>& groups, Index first_row,
-                             Index n_rows) {
-  std::vector<Piece> pieces;
-  Index group_first = -first_row;  // relative to the panel
-  for (const auto& group : groups) {
-    const Index begin = std::max<Index>(group_first, 0);
-    group_first += group->rows;
-    const Index end = std::min(group_first, n_rows);
-    if (begin < end) pieces.push_back({group.get(), begin, end - begin});
-  }
-  return pieces;
-}
-
-}  // namespace
-
-std::vector<std::shared_ptr<const GramSums>> gram_sums(const Problem& problem, const Candidates& candidates,
-                                                       std::span<const Index> group_ends,
-                                                       const std::function<void(Index)>& on_rows) {
-  const Index size = candidates.size();
-  const auto groups = empty_groups(problem.targets, size, group_ends);
-  std::vector<Atom> atoms;
-  atoms.reserve(static_cast<std::size_t>(size));
-  for (Index j = 0; j < size; ++j) atoms.push_back(candidates.atom(j));
+// For any atoms: panels of features, and matrix products. Panels of rows in order; within a panel each tile
+// belongs to one task, so the order of additions does not depend on the number of threads.
+void add_by_panels(const Problem& problem, std::span<const Atom> atoms, std::span<const Index> group_ends,
+                   std::span<const std::shared_ptr<GramSums>> groups,
+                   const std::function<void(double)>& on_part) {
   const AtomValues values(atoms);
-  Panel panel{std::vector<double>(static_cast<std::size_t>(size * kPanelRows))};
-  // Panels of rows in order; within a panel each tile belongs to one task, so the order of additions does
-  // not depend on the number of threads.
+  Panel panel(static_cast<std::size_t>(values.size() * kPanelRows));
   for (Index first_block = 0; first_block < problem.rows.blocks(); first_block += kPanelBlocks) {
     const Index n_blocks = std::min(kPanelBlocks, problem.rows.blocks() - first_block);
     problem.workers.pool.run(n_blocks, [&](Index b) {
       const auto lease = problem.workers.arenas.lend();
       const Arena::Scope scope(*lease);
       const RowBlock block = problem.rows.load(first_block + b, *lease);
-      values.evaluate(block, 0, size, panel.values.data() + b * kBlockRows, kPanelRows, *lease);
+      values.evaluate(block, 0, values.size(), panel.data() + b * kBlockRows, kPanelRows, *lease);
     });
     const Index first_row = first_block * kBlockRows;
     const Index n_rows = std::min(n_blocks * kBlockRows, problem.rows.rows() - first_row);
-    panel.targets = problem.targets.data() + first_row;
-    const std::vector<Piece> pieces = pieces_of(groups, first_row, n_rows);
-    for_each_tile(size, problem.workers.pool, [&](Index i, Index j) {
-      for (const Piece& piece : pieces) {
-        add_tile(panel, piece, i, j);
-        if (i == j) add_sums(panel, piece, i);
+    const std::vector<GroupRows> parts = group_rows(group_ends, first_row, n_rows);
+    for_each_tile(values.size(), problem.workers.pool, [&](Index i, Index j) {
+      for (const GroupRows& part : parts) {
+        GramSums& to = *groups[static_cast<std::size_t>(part.group)];
+        add_tile(panel, part, i, j, to.gram);
+        if (i == j) add_sums(panel, problem.targets.data() + first_row, part, i, to);
       }
     });
-    if (on_rows) on_rows(first_row + n_rows);
+    on_part(static_cast<double>(first_row + n_rows) / static_cast<double>(problem.rows.rows()));
   }
-  for_each_tile(size, problem.workers.pool, [&](Index i, Index j) {
+}
+
+}  // namespace
+
+std::vector<GroupRows> group_rows(std::span<const Index> group_ends, Index first_row, Index n_rows) {
+  std::vector<GroupRows> parts;
+  Index first = 0;
+  for (std::size_t g = 0; g < group_ends.size() && first < n_rows; ++g) {
+    const Index end = std::min(group_ends[g] - first_row, n_rows);
+    if (end <= first) continue;
+    parts.push_back({static_cast<Index>(g), first, end - first});
+    first = end;
+  }
+  return parts;
+}
+
+std::vector<std::shared_ptr<const GramSums>> gram_sums(const Problem& problem, const Candidates& candidates,
+                                                       std::span<const Index> group_ends,
+                                                       const std::function<void(double)>& on_part) {
+  const auto report = [&](double part) {
+    if (on_part) on_part(part);
+  };
+  std::vector<Atom> atoms;
+  for (Index j = 0; j < candidates.size(); ++j) atoms.push_back(candidates.atom(j));
+  const auto groups = empty_groups(problem.targets, candidates.size(), group_ends);
+  if (!add_by_moments(problem, atoms, group_ends, groups, report))
+    add_by_panels(problem, atoms, group_ends, groups, report);
+  for_each_tile(candidates.size(), problem.workers.pool, [&](Index i, Index j) {
     for (const auto& group : groups) mirror_tile(group->gram, i, j);
   });
   return {groups.begin(), groups.end()};
 }
 
 double gram_sums_bytes(double candidates, double groups) {
-  return sizeof(double) * candidates * (groups * candidates + static_cast<double>(kPanelRows));
+  // Moments or a panel beside the matrices.
+  return sizeof(double) * candidates *
+         (groups * candidates + std::max(groups * kMomentsPerProduct * candidates, 1.0 * kPanelRows));
 }
 
 }  // namespace mfga

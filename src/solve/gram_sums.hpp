@@ -21,10 +21,19 @@ struct GramSums {
 };
 
 // The sums of each group of consecutive rows, in one pass over all rows; a group ends before the row
-// group_ends[g]. `on_rows` is told how many rows are done.
+// group_ends[g]. `on_part` is told the part that is done.
 [[nodiscard]] std::vector<std::shared_ptr<const GramSums>> gram_sums(
     const Problem& problem, const Candidates& candidates, std::span<const Index> group_ends,
-    const std::function<void(Index)>& on_rows = {});
+    const std::function<void(double)>& on_part = {});
+
+// Consecutive rows of one group, counted from the first of some rows.
+struct GroupRows {
+  Index group = 0;
+  Index first = 0;
+  Index rows = 0;
+};
+[[nodiscard]] std::vector<GroupRows> group_rows(std::span<const Index> group_ends, Index first_row,
+                                                Index n_rows);
 
 // Memory for this many groups.
 [[nodiscard]] double gram_sums_bytes(double candidates, double groups);

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
-
-#include "losses/squared.hpp"
-#include "reference.hpp"
 
 namespace mfga {
 namespace {
@@ -68,41 +67,6 @@ TEST(CrossValidation, SummarisesTheFolds) {
   EXPECT_EQ(result.best.ridge, 0.1);
   EXPECT_EQ(result.best.terms, 8);
   EXPECT_EQ(result.best.mean, 4);
-}
-
-TEST(GramSums, AddUpTheRowsOfEachGroup) {
-  constexpr Index kInputs = 5;
-  const Matrix x = reference::random_matrix(4700, kInputs, 1);
-  const std::vector<double> y = reference::random_vector(4700, 2);
-  const BlockedRows rows(x.view(), reference::plain_inputs(kInputs));
-  // More candidates than a tile has.
-  const Candidates candidates(Dictionary("linear + gaussian(order=5, sigma=2)"), {kInputs, 1});
-  ASSERT_GT(candidates.size(), 256);
-  const Eigen::MatrixXd features = reference::materialise(candidates, x);
-  const Eigen::Map<const Eigen::VectorXd> targets(y.data(), 4700);
-  Workers workers(2);
-  // Groups that end inside of blocks and of panels of blocks, one of them longer than a panel.
-  const std::vector<Index> ends = {3, 1000, 3600, 4700};
-  const auto groups = gram_sums({rows, y, squared_loss(), Intercept::kNone, workers}, candidates, ends);
-  ASSERT_EQ(groups.size(), 4U);
-  Index first = 0;
-  for (std::size_t g = 0; g < ends.size(); ++g) {
-    const Index count = ends[g] - first;
-    const auto part = features.middleRows(first, count);
-    const auto part_targets = targets.segment(first, count);
-    const GramSums& sums = *groups[g];
-    EXPECT_EQ(sums.rows, count);
-    EXPECT_NEAR(sums.target_sum, part_targets.sum(), 1e-9);
-    EXPECT_NEAR(sums.target_square, part_targets.squaredNorm(), 1e-9);
-    const Eigen::Map<const Eigen::MatrixXd> gram(sums.gram.values.data(), candidates.size(),
-                                                 candidates.size());
-    EXPECT_LT((gram - part.transpose() * part).cwiseAbs().maxCoeff(), 1e-9) << "group " << g;
-    const Eigen::Map<const Eigen::VectorXd> with_one(sums.sums.data(), candidates.size());
-    EXPECT_LT((with_one - part.colwise().sum().transpose()).cwiseAbs().maxCoeff(), 1e-9);
-    const Eigen::Map<const Eigen::VectorXd> with_target(sums.target_products.data(), candidates.size());
-    EXPECT_LT((with_target - part.transpose() * part_targets).cwiseAbs().maxCoeff(), 1e-9);
-    first = ends[g];
-  }
 }
 
 }  // namespace
