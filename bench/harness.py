@@ -95,6 +95,8 @@ class Bench:
         report = json.loads(self.mfga("train", "--train", file, "--json", "--model", model, *arguments))
         report["parts"] = report["seconds"]
         report["seconds"] = sum(report["parts"].get(part, 0) for part in ("prepare", "score", "fit"))
+        if report.get("cross_validation"):
+            report["seconds"] += report["cross_validation"]["seconds"]
         report["peak_mib"] = report["peak_rss_mib"]
         return report
 

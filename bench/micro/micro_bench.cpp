@@ -67,18 +67,20 @@ std::vector<Atom> some_atoms(Index count) {
 }
 
 // The gradient pass at its heart: X^T diag(r) X of one block.
+template <typename Real>
 void add_row_products_of_a_block(benchmark::State& state) {
-  const Matrix a = random_matrix(kInputs, kBlockRows);
-  const Matrix b = random_matrix(kInputs, kBlockRows);
+  const Matrix values = random_matrix(2 * kInputs, kBlockRows);
+  const std::vector<Real> a(values.values.begin(), values.values.end());
   Matrix c(kInputs, kInputs);
   for ([[maybe_unused]] auto _ : state) {
-    add_row_products(a.row(0), kInputs, kBlockRows, b.row(0), kInputs, kBlockRows, kBlockRows, c.row(0),
-                     kInputs);
+    add_row_products(a.data(), kInputs, kBlockRows, a.data() + kInputs * kBlockRows, kInputs, kBlockRows,
+                     kBlockRows, c.row(0), kInputs);
     benchmark::ClobberMemory();
   }
   count_flop(state, 2.0 * kInputs * kInputs * kBlockRows);
 }
-BENCHMARK(add_row_products_of_a_block);
+BENCHMARK_TEMPLATE(add_row_products_of_a_block, double);
+BENCHMARK_TEMPLATE(add_row_products_of_a_block, float);
 
 void exponentials_of_a_block(benchmark::State& state) {
   const Matrix values = random_matrix(1, kBlockRows);
@@ -118,6 +120,23 @@ void correlate_a_block(benchmark::State& state) {
   count_flop(state, 2.0 * static_cast<double>(candidates.size()) * kBlockRows);
 }
 BENCHMARK(correlate_a_block);
+
+// The same in single precision.
+void correlate_a_block_single(benchmark::State& state) {
+  const Rows rows(kBlockRows);
+  const Candidates candidates = second_order_candidates();
+  const Matrix weights = random_matrix(1, kBlockRows);
+  std::vector<double> out(static_cast<std::size_t>(candidates.size()));
+  Arena arena;
+  const RowBlock block = with_single(rows.blocked.load(0, arena), arena);
+  for ([[maybe_unused]] auto _ : state) {
+    const Arena::Scope scope(arena);
+    candidates.correlate_single(block, weights.row(0), out.data(), arena);
+    benchmark::ClobberMemory();
+  }
+  count_flop(state, 2.0 * static_cast<double>(candidates.size()) * kBlockRows);
+}
+BENCHMARK(correlate_a_block_single);
 
 // What a step adds to the Gram matrix: the products of 20 new atoms with all, the argument.
 void atom_products_of_a_step(benchmark::State& state) {
