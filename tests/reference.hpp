@@ -24,7 +24,8 @@ inline Matrix random_matrix(Index rows, Index cols, unsigned seed) {
 }
 
 inline std::vector<double> random_vector(Index size, unsigned seed) {
-  return random_matrix(size, 1, seed).values;
+  const Matrix column = random_matrix(size, 1, seed);
+  return {column.values.begin(), column.values.end()};
 }
 
 // Inputs that are columns of the matrix as they are.

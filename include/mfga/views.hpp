@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace mfga {
@@ -23,15 +26,45 @@ struct ConstMatrixView {
   }
 };
 
+// With this allocator a vector's numbers are not set to zero unless that is asked for, so that a large table
+// is first touched by the threads that fill it.
+template <typename T>
+struct NumberAllocator {
+  using value_type = T;
+  NumberAllocator() = default;
+  template <typename U>
+  explicit NumberAllocator(const NumberAllocator<U>& /*other*/) {}
+  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* memory, std::size_t count) noexcept { std::allocator<T>().deallocate(memory, count); }
+  template <typename U, typename... Arguments>
+  void construct(U* place, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0) {
+      ::new (static_cast<void*>(place)) U;
+    } else {
+      ::new (static_cast<void*>(place)) U(std::forward<Arguments>(arguments)...);
+    }
+  }
+  friend bool operator==(const NumberAllocator&, const NumberAllocator&) { return true; }
+};
+
 // A row-major [rows x cols] matrix that owns its numbers.
 struct Matrix {
-  std::vector<double> values;
+  std::vector<double, NumberAllocator<double>> values;
   Index rows = 0;
   Index cols = 0;
 
   Matrix() = default;
+  // Of zeros.
   Matrix(Index n_rows, Index n_cols)
-      : values(static_cast<std::size_t>(n_rows * n_cols)), rows(n_rows), cols(n_cols) {}
+      : values(static_cast<std::size_t>(n_rows * n_cols), 0.0), rows(n_rows), cols(n_cols) {}
+  // Of any numbers.
+  [[nodiscard]] static Matrix uninitialised(Index n_rows, Index n_cols) {
+    Matrix matrix;
+    matrix.values.resize(static_cast<std::size_t>(n_rows * n_cols));
+    matrix.rows = n_rows;
+    matrix.cols = n_cols;
+    return matrix;
+  }
 
   [[nodiscard]] double* row(Index i) { return values.data() + i * cols; }
   [[nodiscard]] const double* row(Index i) const { return values.data() + i * cols; }

@@ -95,8 +95,7 @@ void DelimitedReader::check_field(const RawField& field, Index line, Index colum
 }
 
 void DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
-  const Quoting quoting = find_quoting(data_, chunk_bytes_, pool);
-  TextRows rows = locate_rows(data_, data_line_, layout_, quoting, chunk_bytes_, pool);
+  TextRows rows = locate_rows(data_, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
   if (rows.rows() == 0) {
     throw Error(
         ErrorKind::kBadData,

@@ -1,11 +1,13 @@
 // The file is read twice: once for the largest index, for only then are the columns known, and once for the
-// values. What is wrong with a pair is reported by the second reading alone.
+// values. What is wrong with a pair is reported by the second reading alone. As with CSV, a row is first
+// tried by a tight loop that knows plain pairs only; where it gives up, the row is read again with more care.
 #include "data/libsvm.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -49,16 +51,32 @@ Pair split_pair(std::string_view word) {
   return pair;
 }
 
-// Visits the lines of a chunk that hold rows.
-template <typename Visit>
-void for_each_row(std::string_view chunk, const TextLayout& layout, const Visit& visit) {
-  const char* const end = chunk.data() + chunk.size();
-  Index skipped = 0;
-  for (const char* p = layout.find_row(chunk.data(), end, skipped); p != end;
-       p = layout.find_row(p, end, skipped)) {
-    const char* const newline = line_end(p, end);
-    visit(without_comment({p, newline}));
-    p = newline == end ? end : newline + 1;
+constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
+// Reads digits on from `p`, as an index; the result is above kLargestIndex if they are too many.
+const char* scan_index(const char* p, const char* end, Index& index) {
+  for (index = 0; p != end && is_digit(*p); ++p) {
+    if (index <= kLargestIndex) index = 10 * index + (*p - '0');
+  }
+  return p;
+}
+
+// The largest index in a line. Words that are no pair are left to the reading to complain about.
+Index largest_index_in(std::string_view line) {
+  const char* p = line.data();
+  const char* const end = p + line.size();
+  Index largest = 0;
+  while (p != end && is_space(*p)) ++p;
+  for (bool is_label = true;; is_label = false) {
+    Index index = 0;
+    if (!is_label) {
+      const char* const colon = scan_index(p, end, index);
+      if (colon != p && colon != end && *colon == ':' && index <= kLargestIndex)
+        largest = std::max(largest, index);
+    }
+    while (p != end && !is_space(*p)) ++p;
+    while (p != end && is_space(*p)) ++p;
+    if (p == end) return largest;
   }
 }
 
@@ -66,13 +84,14 @@ Index largest_index(const TextRows& rows, const TextLayout& layout, ThreadPool& 
   std::vector<Index> largest(rows.chunks.size());
   pool.run(std::ssize(largest), [&](Index i) {
     const auto chunk = static_cast<std::size_t>(i);
-    for_each_row(rows.chunks[chunk], layout, [&](std::string_view line) {
-      take_word(line);
-      // Words that are no pair are left to the reading to complain about.
-      for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
-        largest[chunk] = std::max(largest[chunk], split_pair(word).index);
-      }
-    });
+    const char* const end = rows.chunks[chunk].data() + rows.chunks[chunk].size();
+    Index skipped = 0;
+    for (const char* p = layout.find_row(rows.chunks[chunk].data(), end, skipped); p != end;
+         p = layout.find_row(p, end, skipped)) {
+      const char* const newline = line_end(p, end);
+      largest[chunk] = std::max(largest[chunk], largest_index_in(without_comment({p, newline})));
+      p = newline == end ? end : newline + 1;
+    }
   });
   return largest.empty() ? 0 : *std::ranges::max_element(largest);
 }
@@ -88,12 +107,12 @@ bool looks_like_libsvm(std::string_view line) {
 }
 
 LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOptions& options)
-    : path_(std::move(path)), text_(text), layout_{' ', options.comment}, chunk_bytes_(options.chunk_bytes) {
+    : path_(std::move(path)), layout_{' ', options.comment} {
   ThreadPool pool(options.threads);
-  const TextRows rows = locate_rows(text_, 1, layout_, Quoting::kNone, chunk_bytes_, pool);
+  rows_ = locate_rows(text, 1, layout_, Quoting::kNone, options.chunk_bytes, pool);
   Index features = options.n_features;
   if (features == 0) {
-    features = largest_index(rows, layout_, pool);
+    features = largest_index(rows_, layout_, pool);
     if (features == 0) {
       throw Error(
           ErrorKind::kBadData,
@@ -104,43 +123,82 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
   }
   // A wrong index can ask for any amount of memory: find out before the columns are named.
   constexpr Index kNameSize = 8;  // about what a name takes, in numbers
-  check_memory(path_, rows.rows() + kNameSize, features);
+  check_memory(path_, rows_.rows() + kNameSize, features);
   std::vector<std::string> names = numbered_columns(features + 1);
   names[0] = "label";
   set_columns(std::move(names));
 }
 
 void LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
-  TextRows rows = locate_rows(text_, 1, layout_, Quoting::kNone, chunk_bytes_, pool);
-  if (rows.rows() == 0) {
+  if (rows_.rows() == 0) {
     throw Error(
         ErrorKind::kBadData,
         fmt::format("{}: has no rows: every line is blank or a comment; expected LIBSVM rows", path_));
   }
-  table.lines = std::move(rows.lines);
-  table.values = allocate_matrix(path_, rows.rows(), plan.predictors);
-  std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0),
+  table.lines = rows_.lines;
+  table.values = allocate_matrix(path_, rows_.rows(), plan.predictors);
+  std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows_.rows() : 0),
                                               "0");
-  pool.run(std::ssize(rows.chunks), [&](Index i) {
-    const auto chunk = static_cast<std::size_t>(i);
-    Index row = rows.first_rows[chunk];
+  pool.run(std::ssize(rows_.chunks), [&](Index i) {
+    const std::string_view chunk = rows_.chunks[static_cast<std::size_t>(i)];
+    const char* const end = chunk.data() + chunk.size();
     std::string_view unused_target;
-    for_each_row(rows.chunks[chunk], layout_, [&](std::string_view line) {
+    Index skipped = 0;
+    Index row = rows_.first_rows[static_cast<std::size_t>(i)];
+    for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
+         p = layout_.find_row(p, end, skipped), ++row) {
+      double* const values = table.values.row(row);
+      std::fill_n(values, plan.predictors, 0.0);
       std::string_view& target =
           plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target;
-      parse_row(line, plan, row, table, target);
-      ++row;
-    });
+      const char* next = parse_plain_row(p, end, plan, values, target);
+      if (next == nullptr) next = parse_any_row(p, end, plan, table.lines.line_of_row(row), values, target);
+      p = next;
+    }
   });
   if (plan.has_target()) convert_target(target_fields, plan.target, pool, table);
 }
 
-void LibsvmReader::parse_row(std::string_view line, const ColumnPlan& plan, Index row, Table& table,
-                             std::string_view& target) const {
+const char* LibsvmReader::parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan,
+                                          double* values, std::string_view& target) const {
+  const char* p = begin;
+  const auto ends_word = [&] { return p == end || *p == '\n' || is_space(*p); };
+  // A number, or any text where it is the target.
+  const auto take = [&](Index column) {
+    const Index slot = plan.slots[static_cast<std::size_t>(column)];
+    const char* const text = p;
+    if (slot >= 0) {
+      p = scan_number(p, end, values[slot]);
+      return p != nullptr && ends_word() && std::isfinite(values[slot]);
+    }
+    while (!ends_word() && *p != ':' && *p != '#') ++p;
+    if (slot == kTargetColumn) target = {text, p};
+    return p != text && ends_word();
+  };
+  while (p != end && is_space(*p)) ++p;
+  if (!take(0)) return nullptr;
+  for (Index previous = 0;;) {
+    while (p != end && is_space(*p)) ++p;
+    if (p == end) return end;
+    if (*p == '\n') return p + 1;
+    Index index = 0;
+    p = scan_index(p, end, index);
+    if (p == end || *p != ':' || index <= previous || index >= std::ssize(columns())) return nullptr;
+    ++p;
+    if (!take(index)) return nullptr;
+    previous = index;
+  }
+}
+
+const char* LibsvmReader::parse_any_row(const char* begin, const char* end, const ColumnPlan& plan,
+                                        Index line_number, double* values, std::string_view& target) const {
+  const char* const newline = line_end(begin, end);
+  std::string_view line = without_comment({begin, newline});
+  std::fill_n(values, plan.predictors, 0.0);
   const std::string_view label = take_word(line);
   if (label.empty() || label.find(':') != std::string_view::npos) {
     throw data_error(
-        path_, table.lines.line_of_row(row), 1,
+        path_, line_number, 1,
         fmt::format("found {} where the label should be; expected \"label index:value ...\" (write 0 "
                     "for a label that is not known)",
                     label.empty() ? "nothing" : quoted_for_message(label)));
@@ -149,9 +207,8 @@ void LibsvmReader::parse_row(std::string_view line, const ColumnPlan& plan, Inde
     const Index slot = plan.slots[static_cast<std::size_t>(column)];
     if (slot == kTargetColumn) target = text;
     if (slot < 0) return;
-    if (classify_field(text, table.values(row, slot)) != FieldContent::kFinite) {
-      throw not_a_number_error(path_, table.lines.line_of_row(row), field,
-                               columns()[static_cast<std::size_t>(column)], text);
+    if (classify_field(text, values[slot]) != FieldContent::kFinite) {
+      throw not_a_number_error(path_, line_number, field, columns()[static_cast<std::size_t>(column)], text);
     }
   };
   store(label, 0, 1);
@@ -160,7 +217,7 @@ void LibsvmReader::parse_row(std::string_view line, const ColumnPlan& plan, Inde
   for (std::string_view word = take_word(line); !word.empty(); word = take_word(line), ++field) {
     const Pair pair = split_pair(word);
     const auto fail = [&](std::string_view text) {
-      return data_error(path_, table.lines.line_of_row(row), field,
+      return data_error(path_, line_number, field,
                         fmt::format("found {}; {}", quoted_for_message(word), text));
     };
     if (pair.index < 0 || pair.value.empty()) {
@@ -178,6 +235,7 @@ void LibsvmReader::parse_row(std::string_view line, const ColumnPlan& plan, Inde
     store(pair.value, pair.index, field);
     previous = pair.index;
   }
+  return newline == end ? end : newline + 1;
 }
 
 }  // namespace mfga

@@ -21,13 +21,14 @@ class LibsvmReader final : public TableReader {
   void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
 
  private:
-  void parse_row(std::string_view line, const ColumnPlan& plan, Index row, Table& table,
-                 std::string_view& target) const;
+  const char* parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan, double* values,
+                              std::string_view& target) const;
+  const char* parse_any_row(const char* begin, const char* end, const ColumnPlan& plan, Index line_number,
+                            double* values, std::string_view& target) const;
 
   std::string path_;
-  std::string_view text_;
   TextLayout layout_;
-  Index chunk_bytes_;
+  TextRows rows_;
 };
 
 // Whether a line looks like a row of a LIBSVM file that names at least one feature.

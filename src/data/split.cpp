@@ -58,7 +58,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   part.columns = table.columns;
   part.target_name = table.target_name;
   part.labels = table.labels;
-  part.values = Matrix(count, table.values.cols);
+  part.values = Matrix::uninitialised(count, table.values.cols);
   std::vector<Index> kept_lines;
   kept_lines.reserve(static_cast<std::size_t>(rows - count));
   Index taken = 0;

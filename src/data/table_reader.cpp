@@ -51,7 +51,7 @@ void check_memory(std::string_view path, Index rows, Index columns) {
 
 Matrix allocate_matrix(std::string_view path, Index rows, Index columns) {
   check_memory(path, rows, columns);
-  return {rows, columns};
+  return Matrix::uninitialised(rows, columns);
 }
 
 std::vector<std::string> numbered_columns(Index count) {

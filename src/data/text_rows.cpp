@@ -44,7 +44,7 @@ std::vector<std::string_view> cut_at_rows(std::string_view text, Index chunk_byt
   Index skipped = 0;
   for (const char* p = chunk; p != end;) {
     p = layout.find_row(p, end, skipped);
-    if (p != end) p = row_end(p, end, layout, Quoting::kQuotedFields);
+    if (p != end) p = row_end(p, end, layout, Quoting::kPossible);
     if (p == end || p - chunk >= chunk_bytes) {
       chunks.emplace_back(chunk, p - chunk);
       chunk = p;
@@ -68,7 +68,7 @@ ChunkCount count_rows(std::string_view chunk, const TextLayout& layout, Quoting 
     if (p == end) return count;
     const char* const after = row_end(p, end, layout, quoting);
     ++count.rows;
-    if (quoting == Quoting::kQuotedFields) {
+    if (quoting == Quoting::kPossible) {
       const Index further_lines = std::count(p, after - 1, '\n');
       count.skipped_rows.insert(count.skipped_rows.end(), static_cast<std::size_t>(further_lines),
                                 count.rows);
@@ -148,13 +148,22 @@ const char* TextLayout::scan_row(const char* begin, const char* end, std::vector
 TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout, Quoting quoting,
                      Index chunk_bytes, ThreadPool& pool) {
   TextRows result;
-  result.chunks =
-      quoting == Quoting::kNone ? cut_at_lines(text, chunk_bytes) : cut_at_rows(text, chunk_bytes, layout);
+  result.chunks = cut_at_lines(text, chunk_bytes);
   std::vector<ChunkCount> counts(result.chunks.size());
+  std::atomic<bool> has_quotes{false};
   pool.run(std::ssize(counts), [&](Index i) {
-    const auto chunk = static_cast<std::size_t>(i);
-    counts[chunk] = count_rows(result.chunks[chunk], layout, quoting);
+    const std::string_view chunk = result.chunks[static_cast<std::size_t>(i)];
+    if (quoting == Quoting::kPossible && chunk.find('"') != std::string_view::npos) has_quotes = true;
+    if (!has_quotes) counts[static_cast<std::size_t>(i)] = count_rows(chunk, layout, Quoting::kNone);
   });
+  if (has_quotes) {
+    result.chunks = cut_at_rows(text, chunk_bytes, layout);
+    counts.assign(result.chunks.size(), {});
+    pool.run(std::ssize(counts), [&](Index i) {
+      const auto chunk = static_cast<std::size_t>(i);
+      counts[chunk] = count_rows(result.chunks[chunk], layout, quoting);
+    });
+  }
 
   result.lines.first_line = first_line;
   Index rows = 0;
@@ -165,16 +174,6 @@ TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& 
   }
   result.first_rows.push_back(rows);
   return result;
-}
-
-Quoting find_quoting(std::string_view text, Index chunk_bytes, ThreadPool& pool) {
-  const auto size = static_cast<std::size_t>(chunk_bytes);
-  std::atomic<bool> found{false};
-  pool.run(static_cast<Index>((text.size() + size - 1) / size), [&](Index i) {
-    const std::string_view part = text.substr(static_cast<std::size_t>(i) * size, size);
-    if (!found.load(std::memory_order_relaxed) && part.find('"') != std::string_view::npos) found = true;
-  });
-  return found ? Quoting::kQuotedFields : Quoting::kNone;
 }
 
 }  // namespace mfga

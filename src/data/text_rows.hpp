@@ -57,14 +57,11 @@ struct TextRows {
   [[nodiscard]] Index rows() const { return first_rows.back(); }
 };
 
-// Quotes can hide newlines, so that with them the rows must be found from the begin on, by one thread.
-enum class Quoting { kNone, kQuotedFields };
+// Quotes can hide newlines, so that in a text that has any the rows must be found from the begin on, by one
+// thread.
+enum class Quoting { kNone, kPossible };
 
 // `first_line` is the number of the text's first line.
 [[nodiscard]] TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout,
                                    Quoting quoting, Index chunk_bytes, ThreadPool& pool);
-
-// Whether the text has a quote character anywhere.
-[[nodiscard]] Quoting find_quoting(std::string_view text, Index chunk_bytes, ThreadPool& pool);
-
 }  // namespace mfga

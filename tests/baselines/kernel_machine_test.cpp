@@ -213,7 +213,8 @@ TEST(KernelMachine, SameForAnyThreads) {
       const std::vector<KernelSolution> solutions = {
           machine.solve(setting.numbers, squared_loss(), 0.3, Intercept::kUnpenalised),
           machine.solve(setting.classes, logistic_loss(), 0.3, Intercept::kUnpenalised)};
-      const std::vector<double> found = machine.scores(setting.rows, solutions).values;
+      const Matrix computed = machine.scores(setting.rows, solutions);
+      const std::vector<double> found(computed.values.begin(), computed.values.end());
       if (threads == 1) {
         numbers = solutions[0].alpha;
         classes = solutions[1].alpha;

@@ -85,7 +85,7 @@ TEST(TiledCholesky, RefusesWhatIsNotPositiveDefinite) {
 TEST(TiledCholesky, SameForAnyThreads) {
   const SingleThreadedBlas blas;
   const Eigen::MatrixXd full = positive_matrix(600);
-  std::vector<double> first;
+  decltype(Matrix::values) first;
   for (const int threads : {1, 2, 5}) {
     ThreadPool pool(threads);
     Matrix factor = lower_part(full);

@@ -3,6 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
 namespace mfga {
 namespace {
 
@@ -18,6 +24,102 @@ TEST(NumberText, FieldsAreClassified) {
   EXPECT_EQ(classify_field(" \t", value), FieldContent::kEmpty);
   for (const char* text : {"abc", "1a", "1 2", "+-1", "++1", "+", "nano"}) {
     EXPECT_EQ(classify_field(text, value), FieldContent::kText) << text;
+  }
+}
+
+// The number at the begin of the text, read with much and with little behind it, must be strtod's.
+void expect_nearest(const std::string& text) {
+  char* expected_stop = nullptr;
+  const double expected = std::strtod(text.c_str(), &expected_stop);
+  for (const std::string behind : {"", ",", "\n1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"}) {
+    const std::string line = text + behind;
+    double value = 0;
+    const char* const stop = scan_number(line.data(), line.data() + line.size(), value);
+    ASSERT_NE(stop, nullptr) << line;
+    EXPECT_EQ(stop - line.data(), expected_stop - text.c_str()) << line;
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(value), std::bit_cast<std::uint64_t>(expected)) << line;
+  }
+}
+
+TEST(NumberText, NumbersAreTheNearestDoubles) {
+  for (const char* text : {"0",
+                           "-0",
+                           "0.0",
+                           "-0.0",
+                           "7",
+                           "-7",
+                           "1234567",
+                           "12345678",
+                           "123456789012345678901234567890",
+                           "0.1",
+                           "-0.3",
+                           "49.94357",
+                           "0.0000001",
+                           "9999999.9999999",
+                           "99999999.99999999",
+                           "00000001.5",
+                           "1.",
+                           ".5",
+                           "-.5",
+                           "1e5",
+                           "1.5e-5",
+                           "1.5E+05",
+                           "12345.6e7",
+                           "1e",
+                           "1.5e",
+                           "1.5ex",
+                           "1.2.3",
+                           "1x",
+                           "5-3",
+                           "-0.1480007443985612",
+                           "9007199254740993",
+                           "9007199254740992.5",
+                           "0.1000000000000000055511151231257827",
+                           "2.2250738585072011e-308",
+                           "4.9406564584124654e-324",
+                           "1.7976931348623157e308",
+                           "9007199.2547409",
+                           "4503599.6273705",
+                           "8388607.4999999",
+                           "1.0000001",
+                           "16777217.0",
+                           "3.0000000000000004",
+                           "1,5",
+                           "1 5"}) {
+    expect_nearest(text);
+  }
+}
+
+TEST(NumberText, RandomNumbersAreTheNearestDoubles) {
+  std::mt19937_64 random(1);
+  const auto digits = [&](std::uint64_t most) {
+    std::string text;
+    const bool is_edge = random() % 8 == 0;  // near the next number of fewer digits
+    for (std::uint64_t left = random() % most + 1; left > 0; --left)
+      text += is_edge && left > 2 ? '9' : static_cast<char>('0' + random() % 10);
+    return text;
+  };
+  for (int i = 0; i < 200'000; ++i) {
+    std::string text = random() % 2 == 0 ? "-" : "";
+    text += digits(random() % 4 == 0 ? 20 : 8);
+    if (random() % 8 != 0) text += "." + digits(random() % 4 == 0 ? 20 : 8);
+    if (random() % 16 == 0) text += fmt::format("e{}", static_cast<int>(random() % 600) - 300);
+    expect_nearest(text);
+  }
+  for (int i = 0; i < 50'000; ++i) {  // what printing a double gives must give it back
+    const double value = std::bit_cast<double>(random());
+    if (std::isfinite(value)) expect_nearest(fmt::format("{}", value));
+    expect_nearest(fmt::format("{:.6g}", std::ldexp(static_cast<double>(random()), -60)));
+  }
+}
+
+TEST(NumberText, NothingBeyondTheEndIsLookedAt) {
+  const std::string line = "12345.67890123456789012345678901234567890";
+  for (std::size_t length = 1; length < line.size(); ++length) {
+    const std::vector<char> exact(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(length));
+    double value = 0;
+    EXPECT_EQ(scan_number(exact.data(), exact.data() + length, value), exact.data() + length);
+    EXPECT_EQ(value, std::stod(line.substr(0, length)));
   }
 }
 

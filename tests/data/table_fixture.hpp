@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,10 @@
 #include "mfga/table.hpp"
 
 namespace mfga {
+
+inline bool operator==(const decltype(Matrix::values)& a, const std::vector<double>& b) {
+  return std::ranges::equal(a, b);
+}
 
 class TableTest : public ::testing::Test {
  protected:

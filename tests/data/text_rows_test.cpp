@@ -6,12 +6,12 @@ namespace mfga {
 namespace {
 
 TEST(TextRows, ChunksCoverTheTextAndHoldWholeRows) {
-  const std::string text = "1,2\n\n# c\n3,4\n5555555555,6\n7,8";
   const TextLayout layout{',', "#"};
   ThreadPool pool(2);
-  for (const Quoting quoting : {Quoting::kNone, Quoting::kQuotedFields}) {
+  for (const std::string text :
+       {"1,2\n\n# c\n3,4\n5555555555,6\n7,8", "1,2\n\n# c\n\"3\",4\n5555555555,6\n7,\"8\""}) {
     for (Index chunk_bytes = 1; chunk_bytes < 40; ++chunk_bytes) {
-      const TextRows rows = locate_rows(text, 10, layout, quoting, chunk_bytes, pool);
+      const TextRows rows = locate_rows(text, 10, layout, Quoting::kPossible, chunk_bytes, pool);
       std::string joined;
       for (const std::string_view chunk : rows.chunks) {
         EXPECT_TRUE(chunk.ends_with('\n') || chunk.data() + chunk.size() == text.data() + text.size());
