@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -25,10 +26,6 @@ struct ConstMatrixView {
   }
 };
 
-// Memory for many numbers, in large pages where the system has them. Not set to anything.
-[[nodiscard]] void* allocate_numbers(std::size_t bytes);
-void free_numbers(void* memory) noexcept;
-
 // With this allocator a vector's numbers are not set to zero unless that is asked for, so that a large table
 // is first touched by the threads that fill it.
 template <typename T>
@@ -37,8 +34,8 @@ struct NumberAllocator {
   NumberAllocator() = default;
   template <typename U>
   explicit NumberAllocator(const NumberAllocator<U>& /*other*/) {}
-  T* allocate(std::size_t count) { return static_cast<T*>(allocate_numbers(count * sizeof(T))); }
-  void deallocate(T* memory, std::size_t /*count*/) noexcept { free_numbers(memory); }
+  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* memory, std::size_t count) noexcept { std::allocator<T>().deallocate(memory, count); }
   template <typename U, typename... Arguments>
   void construct(U* place, Arguments&&... arguments) {
     if constexpr (sizeof...(Arguments) == 0) {

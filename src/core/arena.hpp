@@ -33,8 +33,8 @@ class Arena {
     if (slot.capacity < count) {
       slot.memory.reset();                        // free before allocating
       if (slot.capacity > 0) count += count / 2;  // it grew once and will again
-      slot.memory.reset(
-          static_cast<double*>(allocate_numbers(static_cast<std::size_t>(count) * sizeof(double))));
+      slot.memory.reset(static_cast<double*>(
+          ::operator new (static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
       slot.capacity = count;
     }
     return slot.memory.get();
@@ -47,8 +47,9 @@ class Arena {
   }
 
  private:
+  static constexpr std::size_t kAlignment = 64;
   struct Free {
-    void operator()(double* p) const { free_numbers(p); }
+    void operator()(double* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
   };
   struct Slot {
     std::unique_ptr<double, Free> memory;

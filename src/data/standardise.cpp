@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/vectorise.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -26,33 +28,64 @@ constexpr double kConstantTolerance = 1e-13;
   throw Error(ErrorKind::kBadData, "the values of x are too large to be standardised");
 }
 
+// sums[j] += x_j - shift_j and squares[j] += the square of that, for one row.
+MFGA_VECTORISED void add_row(const double* row, Index col_stride, const double* shift, Index cols,
+                             double* sums, double* squares) {
+  if (col_stride == 1) {  // known to the compiler, the loop uses vectors
+    for (Index j = 0; j < cols; ++j) {
+      const double value = row[j] - shift[j];
+      sums[j] += value;
+      squares[j] += value * value;
+    }
+    return;
+  }
+  for (Index j = 0; j < cols; ++j) {
+    const double value = row[j * col_stride] - shift[j];
+    sums[j] += value;
+    squares[j] += value * value;
+  }
+}
+
+// The sums of each column and of its squares, [2 x columns]. They are taken of differences to the first row,
+// so that a large mean costs no digits, and in blocks of rows, so that the order of the additions does not
+// depend on the threads.
+std::vector<double> shifted_sums(ConstMatrixView x, Workers& workers) {
+  const auto size = static_cast<std::size_t>(2 * x.cols);
+  std::vector<double> shift(static_cast<std::size_t>(x.cols));
+  for (Index j = 0; j < x.cols; ++j) shift[static_cast<std::size_t>(j)] = x(0, j);
+  const Index n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
+  const Index shards = shard_count(n_blocks, 2 * x.cols);
+  std::vector<std::vector<double>> partials(static_cast<std::size_t>(shards));
+  workers.pool.run(shards, [&](Index shard) {
+    std::vector<double>& total = partials[static_cast<std::size_t>(shard)];
+    total.assign(size, 0.0);
+    std::vector<double> of_block(size);
+    for (Index block = shard * n_blocks / shards; block < (shard + 1) * n_blocks / shards; ++block) {
+      std::ranges::fill(of_block, 0.0);
+      for (Index i = block * kBlockRows; i < std::min(x.rows, (block + 1) * kBlockRows); ++i) {
+        add_row(x.data + i * x.row_stride, x.col_stride, shift.data(), x.cols, of_block.data(),
+                of_block.data() + x.cols);
+      }
+      for (std::size_t j = 0; j < size; ++j) total[j] += of_block[j];
+    }
+  });
+  std::vector<double> sums(size);
+  for (const std::vector<double>& partial : partials) {
+    for (std::size_t j = 0; j < size; ++j) sums[j] += partial[j];
+  }
+  return sums;
+}
+
 }  // namespace
 
 Standardisation fit_standardisation(ConstMatrixView x, Workers& workers) {
   Standardisation result;
   if (x.rows == 0) return result;
-  // Sums are taken of differences to the first row, so that a large mean costs no digits.
-  std::vector<InputColumn> shifted(static_cast<std::size_t>(x.cols));
-  for (Index j = 0; j < x.cols; ++j) shifted[static_cast<std::size_t>(j)] = {j, x(0, j), 1};
-  const BlockedRows rows(x, shifted);
-  std::vector<double> sums(static_cast<std::size_t>(2 * x.cols));
-  sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& /*arena*/, double* out) {
-    for (Index j = 0; j < block.inputs; ++j) {
-      const double* value = block.input(j);
-      double sum = 0;
-      double square = 0;
-      for (Index n = 0; n < block.rows; ++n) {
-        sum += value[n];
-        square += value[n] * value[n];
-      }
-      out[2 * j] += sum;
-      out[2 * j + 1] += square;
-    }
-  });
+  const std::vector<double> sums = shifted_sums(x, workers);
   const double count = static_cast<double>(x.rows);
   for (Index j = 0; j < x.cols; ++j) {
-    const double shift = sums[static_cast<std::size_t>(2 * j)] / count;
-    const double variance = sums[static_cast<std::size_t>(2 * j + 1)] / count - shift * shift;
+    const double shift = sums[static_cast<std::size_t>(j)] / count;
+    const double variance = sums[static_cast<std::size_t>(x.cols + j)] / count - shift * shift;
     if (!std::isfinite(variance)) throw_not_finite(x);
     const double mean = x(0, j) + shift;
     const double deviation = std::sqrt(std::max(variance, 0.0));

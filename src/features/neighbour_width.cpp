@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "core/random.hpp"
+#include "core/vectorise.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -16,77 +19,150 @@ namespace {
 constexpr Index kNeighbour = 50;
 constexpr Index kBatch = 256;  // query rows per pass over the table
 constexpr Index kMostQueries = 2048;
+constexpr Index kSpareRows = 14;  // beyond the neighbour, that may come before it when looked at closely
 
-// The smallest `capacity` of the numbers seen, as a heap with the largest of them on top.
-class SmallestNumbers {
+// A row and its square distance to a query, less the query's square norm. The row decides between equal ones.
+struct Neighbour {
+  float distance = 0;
+  Index row = 0;
+  friend auto operator<=>(const Neighbour&, const Neighbour&) = default;
+};
+
+// The `count` nearest of the rows seen. Rows are collected and thinned out now and then, which takes less
+// time than keeping them in order.
+class NearestRows {
  public:
-  explicit SmallestNumbers(Index capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
-  [[nodiscard]] double threshold() const {
-    return heap_.size() < capacity_ ? std::numeric_limits<double>::infinity() : heap_.front();
+  explicit NearestRows(Index count) : count_(static_cast<std::size_t>(count)) {}
+  // Rows at this distance or further away need not be added.
+  [[nodiscard]] float limit() const { return limit_; }
+  void add(Neighbour neighbour) {
+    rows_.push_back(neighbour);
+    if (rows_.size() >= kCollected * count_) thin_out();
   }
-  void add(double value) {
-    if (value >= threshold()) return;
-    if (heap_.size() == capacity_) {
-      std::pop_heap(heap_.begin(), heap_.end());
-      heap_.pop_back();
-    }
-    heap_.push_back(value);
-    std::push_heap(heap_.begin(), heap_.end());
+  void add_all(const NearestRows& other) {
+    for (const Neighbour& neighbour : other.rows_) add(neighbour);
   }
-  void add_all(const SmallestNumbers& other) {
-    for (const double value : other.heap_) add(value);
+  // From the nearest on. At least `count` rows must have been added.
+  [[nodiscard]] const std::vector<Neighbour>& sorted() {
+    thin_out();
+    std::ranges::sort(rows_);
+    return rows_;
   }
 
  private:
-  std::size_t capacity_;
-  std::vector<double> heap_;
+  static constexpr std::size_t kCollected = 2;
+
+  void thin_out() {
+    const auto last = rows_.begin() + static_cast<Index>(count_) - 1;
+    std::nth_element(rows_.begin(), last, rows_.end());
+    rows_.resize(count_);
+    // The next float up: rows as far away as the last one may come before it.
+    limit_ = std::nextafter(rows_.back().distance, std::numeric_limits<float>::infinity());
+  }
+
+  std::size_t count_;
+  std::vector<Neighbour> rows_;
+  float limit_ = std::numeric_limits<float>::infinity();
 };
 
-// The distance of each query row to its k-th nearest neighbour, itself not counted.
+MFGA_VECTORISED bool any_below(const float* values, Index count, float limit) {
+  unsigned found = 0;
+  for (Index n = 0; n < count; ++n) found |= values[n] < limit ? 1U : 0U;
+  return found != 0;
+}
+
+// The inputs of a block times `factor` in single precision, and one more row: `last`, or 1 where that is
+// null.
+float* with_last_row(const RowBlock& block, float factor, const double* last, Arena& arena) {
+  auto* values = reinterpret_cast<float*>(arena.take(((block.inputs + 1) * block.stride + 1) / 2));
+  for (Index j = 0; j < block.inputs; ++j) {
+    for (Index n = 0; n < block.rows; ++n)
+      values[j * block.stride + n] = factor * static_cast<float>(block.input(j)[n]);
+  }
+  float* const last_row = values + block.inputs * block.stride;
+  for (Index n = 0; n < block.rows; ++n) last_row[n] = last == nullptr ? 1.0F : static_cast<float>(last[n]);
+  return values;
+}
+
+// Adds the rows of the block that are among the nearest ones of a query; distances are those of the block.
+void add_near_rows(const RowBlock& block, const float* distances, Index query_row, NearestRows& nearest) {
+  constexpr Index kTogether = 16;  // few rows are near: they are looked for together
+  for (Index first = 0; first < block.rows; first += kTogether) {
+    const Index end = std::min(block.rows, first + kTogether);
+    if (!any_below(distances + first, end - first, nearest.limit())) continue;
+    for (Index n = first; n < end; ++n) {
+      if (distances[n] < nearest.limit() && block.first_row + n != query_row)
+        nearest.add({distances[n], block.first_row + n});
+    }
+  }
+}
+
+// Of the nearest rows, sorted, those that may be the k-th: products in single precision cannot tell them
+// apart. Returns the first of them and one past the last.
+std::pair<Index, Index> rows_about(const std::vector<Neighbour>& nearest, Index k, double query_norm) {
+  constexpr float kRounding = 4e-6F;  // of such a product, as a part of the norms
+  const float distance = nearest[static_cast<std::size_t>(k - 1)].distance;
+  const auto norm = static_cast<float>(query_norm);
+  const float margin = kRounding * (norm + std::max(0.0F, distance + norm));
+  const auto first = std::ranges::lower_bound(nearest, distance - margin, {}, &Neighbour::distance);
+  const auto last = std::ranges::upper_bound(nearest, distance + margin, {}, &Neighbour::distance);
+  return {first - nearest.begin(), last - nearest.begin()};
+}
+
+// The distance of each query row to its k-th nearest neighbour, itself not counted. The few rows that may be
+// that one are found with products in single precision; the distances to them are then computed in full.
 std::vector<double> neighbour_distances(const BlockedRows& rows, std::span<const Index> queries, Index k,
                                         Workers& workers) {
   const auto n_queries = static_cast<Index>(queries.size());
   const auto query_lease = workers.arenas.lend();
   const Arena::Scope query_scope(*query_lease);
   const RowBlock query = rows.gather(queries, *query_lease);
-  // The k smallest numbers of a union are the same however the rows were shared out, so the result does not
-  // depend on the number of threads.
+  // |x|^2 - 2 <q, x> is one product: of (-2 q, 1) and (x, |x|^2).
+  const float* const query_values = with_last_row(query, -2, nullptr, *query_lease);
+  // The k nearest rows of all are the same however the rows were shared out, so the result does not depend on
+  // the number of threads.
   const Index shards = std::min<Index>(workers.pool.threads(), rows.blocks());
-  std::vector<std::vector<SmallestNumbers>> nearest(
-      static_cast<std::size_t>(shards), std::vector<SmallestNumbers>(queries.size(), SmallestNumbers(k)));
+  std::vector<std::vector<NearestRows>> nearest(
+      static_cast<std::size_t>(shards),
+      std::vector<NearestRows>(queries.size(), NearestRows(std::min(k + kSpareRows, rows.rows() - 1))));
   workers.pool.run(shards, [&](Index shard) {
-    std::vector<SmallestNumbers>& mine = nearest[static_cast<std::size_t>(shard)];
+    std::vector<NearestRows>& mine = nearest[static_cast<std::size_t>(shard)];
     const auto lease = workers.arenas.lend();
     for (Index b = shard; b < rows.blocks(); b += shards) {
       const Arena::Scope scope(*lease);
       const RowBlock block = rows.load(b, *lease);
-      double* products = (*lease).take(n_queries * block.rows);
-      cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(n_queries),
-                  static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0, query.values,
-                  static_cast<int>(query.stride), block.values, static_cast<int>(block.stride), 0.0, products,
-                  static_cast<int>(block.rows));
+      const float* const values = with_last_row(block, 1, block.square_norms, *lease);
+      auto* const distances = reinterpret_cast<float*>((*lease).take((n_queries * block.stride + 1) / 2));
+      cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(n_queries),
+                  static_cast<int>(block.rows), static_cast<int>(block.inputs + 1), 1.0F, query_values,
+                  static_cast<int>(query.stride), values, static_cast<int>(block.stride), 0.0F, distances,
+                  static_cast<int>(block.stride));
       for (Index q = 0; q < n_queries; ++q) {
-        SmallestNumbers& heap = mine[static_cast<std::size_t>(q)];
-        const double* product = products + q * block.rows;
-        const double square_norm = query.square_norms[q];
-        const Index self = queries[static_cast<std::size_t>(q)] - block.first_row;
-        double threshold = heap.threshold();
-        for (Index n = 0; n < block.rows; ++n) {
-          const double square = square_norm + block.square_norms[n] - 2 * product[n];
-          if (square < threshold && n != self) {
-            heap.add(square);
-            threshold = heap.threshold();
-          }
-        }
+        add_near_rows(block, distances + q * block.stride, queries[static_cast<std::size_t>(q)],
+                      mine[static_cast<std::size_t>(q)]);
       }
     }
   });
-  std::vector<double> distances(queries.size());
+  std::vector<double> result;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     for (std::size_t shard = 1; shard < nearest.size(); ++shard) nearest[0][q].add_all(nearest[shard][q]);
-    distances[q] = std::sqrt(std::max(0.0, nearest[0][q].threshold()));
+    const std::vector<Neighbour>& sorted = nearest[0][q].sorted();
+    const auto [first, last] = rows_about(sorted, k, query.square_norms[q]);
+    std::vector<Index> possible;
+    for (Index i = first; i < last; ++i) possible.push_back(sorted[static_cast<std::size_t>(i)].row);
+    const Arena::Scope scope(*query_lease);
+    const RowBlock block = rows.gather(possible, *query_lease);
+    std::vector<double> squares(possible.size());
+    for (Index j = 0; j < block.inputs; ++j) {
+      for (std::size_t i = 0; i < squares.size(); ++i) {
+        const double difference = block.input(j)[i] - query.input(j)[q];
+        squares[i] += difference * difference;
+      }
+    }
+    std::ranges::nth_element(squares, squares.begin() + (k - 1 - first));
+    result.push_back(std::sqrt(squares[static_cast<std::size_t>(k - 1 - first)]));
   }
-  return distances;
+  return result;
 }
 
 }  // namespace

@@ -5,16 +5,60 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/row_kernels.hpp"
+#include "core/vectorise.hpp"
+
 namespace mfga {
 namespace {
 
-// exp(-|m|), from which all of the loss's quantities follow without overflow.
-double small_exponential(double margin) { return std::exp(-std::abs(margin)); }
+constexpr Index kChunk = 256;  // rows at a time, whose margins and exponentials are kept on the stack
 
-double loss_of(double margin, double small) { return std::max(-margin, 0.0) + std::log1p(small); }
+// The margins m = y f of some rows, and exp(-|m|), from which all of the loss's quantities follow without
+// overflow.
+struct Margins {
+  double value[kChunk];
+  double small[kChunk];
 
-// 1 / (1 + exp(m)): the probability of the other class.
-double other_class(double margin, double small) { return (margin >= 0 ? small : 1.0) / (1.0 + small); }
+  void compute(const double* scores, const double* targets, Index count) {
+    for (Index n = 0; n < count; ++n) {
+      value[n] = scores[n] * targets[n];
+      small[n] = std::abs(value[n]);
+    }
+    exponentials(small, -1, count, small);
+  }
+
+  // The sum of max(-m, 0) + log(1 + exp(-|m|)). Logarithms are slow: one is taken of a product of a few
+  // factors 1 + s, which is kept as what it is above 1, so that also small losses keep all their digits.
+  [[nodiscard]] double loss_sum(Index count) const {
+    constexpr Index kFactors = 16;
+    double total = 0;
+    for (Index first = 0; first < count; first += kFactors) {
+      double above_one = 0;
+      for (Index n = first; n < std::min(count, first + kFactors); ++n) {
+        total += std::max(-value[n], 0.0);
+        above_one += small[n] * (1 + above_one);
+      }
+      total += std::log1p(above_one);
+    }
+    return total;
+  }
+};
+
+// -y / (1 + exp(m)): minus the target times the probability of the other class.
+MFGA_VECTORISED void first_derivatives(const Margins& margins, const double* targets, Index count,
+                                       double* first) {
+  for (Index n = 0; n < count; ++n) {
+    const double small = margins.small[n];
+    first[n] = -targets[n] * (margins.value[n] >= 0 ? small : 1.0) / (1.0 + small);
+  }
+}
+
+MFGA_VECTORISED void second_derivatives(const Margins& margins, Index count, double* second) {
+  for (Index n = 0; n < count; ++n) {
+    const double small = margins.small[n];
+    second[n] = small / ((1.0 + small) * (1.0 + small));
+  }
+}
 
 class LogisticLoss final : public Loss {
  public:
@@ -25,32 +69,32 @@ class LogisticLoss final : public Loss {
   }
 
   [[nodiscard]] double sum(const double* scores, const double* targets, Index count) const override {
-    double total = 0;
-    for (Index n = 0; n < count; ++n) {
-      const double margin = scores[n] * targets[n];
-      total += loss_of(margin, small_exponential(margin));
-    }
-    return total;
+    return in_chunks(scores, targets, count, [](const Margins&, Index, Index) {});
   }
   double gradient(const double* scores, const double* targets, Index count, double* first) const override {
-    double total = 0;
-    for (Index n = 0; n < count; ++n) {
-      const double margin = scores[n] * targets[n];
-      const double small = small_exponential(margin);
-      total += loss_of(margin, small);
-      first[n] = -targets[n] * other_class(margin, small);
-    }
-    return total;
+    return in_chunks(scores, targets, count, [&](const Margins& margins, Index begin, Index size) {
+      first_derivatives(margins, targets + begin, size, first + begin);
+    });
   }
   double derivatives(const double* scores, const double* targets, Index count, double* first,
                      double* second) const override {
+    return in_chunks(scores, targets, count, [&](const Margins& margins, Index begin, Index size) {
+      first_derivatives(margins, targets + begin, size, first + begin);
+      second_derivatives(margins, size, second + begin);
+    });
+  }
+
+ private:
+  // Visits the margins, chunk by chunk, and returns the sum of the losses.
+  template <typename Visit>
+  static double in_chunks(const double* scores, const double* targets, Index count, const Visit& visit) {
+    Margins margins;
     double total = 0;
-    for (Index n = 0; n < count; ++n) {
-      const double margin = scores[n] * targets[n];
-      const double small = small_exponential(margin);
-      total += loss_of(margin, small);
-      first[n] = -targets[n] * other_class(margin, small);
-      second[n] = small / ((1.0 + small) * (1.0 + small));
+    for (Index begin = 0; begin < count; begin += kChunk) {
+      const Index size = std::min(kChunk, count - begin);
+      margins.compute(scores + begin, targets + begin, size);
+      total += margins.loss_sum(size);
+      visit(margins, begin, size);
     }
     return total;
   }

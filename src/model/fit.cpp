@@ -329,7 +329,8 @@ class Fitter {
       }
     }
     const RefitReport refit_report = refit->solve(active);
-    const double risk = loss_sum(problem(), active.score()) / static_cast<double>(rows_.rows());
+    const double loss = refit_report.loss_sum ? *refit_report.loss_sum : loss_sum(problem(), active.score());
+    const double risk = loss / static_cast<double>(rows_.rows());
     report().fit_seconds = seconds_since(fit_start);
     add_terms(active);
     record_one_step(risk, refit_report.ridge, refit_report.newton_steps);

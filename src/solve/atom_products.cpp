@@ -7,40 +7,55 @@
 namespace mfga {
 namespace {
 
-// out[0]: products with 1, out[1]: with y, then with every atom, and with the derivatives unless they are
-// null; news.size() numbers each.
+// out[0]: products of the new atoms with 1, out[1]: with y, then with every atom, the new ones last, and with
+// the derivatives unless they are null; news.size() numbers each. Of two new atoms in different tiles, the
+// product of the earlier with the later one is left out, for it is that of the later with the earlier one.
 void add_products(const RowBlock& block, const double* targets, const double* derivatives,
-                  const AtomValues& all, const AtomValues& news, double* out, Arena& arena) {
-  double* values = arena.take(news.size() * block.stride);
-  news.evaluate(block, 0, news.size(), values, block.stride, arena);
+                  const AtomValues& olds, const AtomValues& news, double* out, Arena& arena) {
+  constexpr Index kTile = 48;  // atoms whose values stay in the second-level cache
+  const Index n_new = news.size();
+  double* values = arena.take(n_new * block.stride);
+  news.evaluate(block, 0, n_new, values, block.stride, arena);
   const auto add = [&](const double* column, double* sums) {
-    add_row_products(column, 1, block.stride, values, news.size(), block.stride, block.rows, sums,
-                     news.size());
+    add_row_products(column, 1, block.stride, values, n_new, block.stride, block.rows, sums, n_new);
   };
   double* ones = arena.take(block.rows);
   std::fill_n(ones, block.rows, 1.0);
   add(ones, out);
-  add(targets, out + news.size());
-  if (derivatives != nullptr) add(derivatives, out + (2 + all.size()) * news.size());
-  all.correlate(block, values, block.stride, news.size(), out + 2 * news.size(), arena);
+  add(targets, out + n_new);
+  out += 2 * n_new;
+  olds.correlate(block, values, block.stride, n_new, out, arena);
+  out += olds.size() * n_new;
+  for (Index column = 0; column < n_new; column += kTile) {
+    const Index width = std::min(kTile, n_new - column);
+    for (Index first = column; first < n_new; first += kTile) {
+      add_row_products(values + first * block.stride, std::min(kTile, n_new - first), block.stride,
+                       values + column * block.stride, width, block.stride, block.rows,
+                       out + first * n_new + column, n_new);
+    }
+  }
+  if (derivatives != nullptr) add(derivatives, out + n_new * n_new);
 }
 
 }  // namespace
 
 Matrix atom_products(const BlockedRows& rows, std::span<const double> targets, std::span<const Atom> atoms,
                      Index n_new, Workers& workers, std::span<const double> derivatives) {
-  const AtomValues all(atoms);
+  const AtomValues olds(atoms.first(atoms.size() - static_cast<std::size_t>(n_new)));
   const AtomValues news(atoms.last(static_cast<std::size_t>(n_new)));
-  const Index n_columns = 2 + all.size() + (derivatives.empty() ? 0 : 1);
-  std::vector<double> sums(static_cast<std::size_t>(n_columns * news.size()));  // transposed
-  sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+  const Index first_new = 2 + olds.size();
+  Matrix sums(first_new + n_new + (derivatives.empty() ? 0 : 1), n_new);  // transposed
+  sum_over_blocks(rows, workers, sums.values, [&](const RowBlock& block, Arena& arena, double* out) {
     add_products(block, targets.data() + block.first_row,
-                 derivatives.empty() ? nullptr : derivatives.data() + block.first_row, all, news, out, arena);
+                 derivatives.empty() ? nullptr : derivatives.data() + block.first_row, olds, news, out,
+                 arena);
   });
-  Matrix result(news.size(), n_columns);
-  for (Index i = 0; i < result.rows; ++i) {
-    for (Index j = 0; j < result.cols; ++j)
-      result(i, j) = sums[static_cast<std::size_t>(j * result.rows + i)];
+  Matrix result(n_new, sums.rows);
+  for (Index i = 0; i < n_new; ++i) {
+    for (Index j = 0; j < first_new; ++j) result(i, j) = sums(j, i);
+    for (Index j = 0; j < n_new; ++j)
+      result(i, first_new + j) = sums(first_new + std::max(i, j), std::min(i, j));
+    if (!derivatives.empty()) result(i, result.cols - 1) = sums(sums.rows - 1, i);
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // Refit for the squared loss: (A^T A + ridge D) (c, theta) = A^T y, where the first column of A is 1 for the
 // intercept and D is 0 there and 1 elsewhere.
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -15,6 +16,7 @@ class LeastSquaresRefit final : public Refit {
  public:
   LeastSquaresRefit(const Problem& problem, const Penalty& penalty)
       : penalty_(penalty), offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0) {
+    for (const double y : problem.targets) target_square_ += y * y;
     if (offset_ == 1) {
       const double rows = static_cast<double>(problem.rows.rows());
       append_row({rows}, std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0), 0);
@@ -29,6 +31,26 @@ class LeastSquaresRefit final : public Refit {
   }
 
   RefitReport solve(ActiveSet& active) override {
+    RefitReport report = solve_for_coefficients(active);
+    // With G = A^T A and b = A^T y: |y - A x|^2 = |y|^2 - 2 b x + x G x, and G x = b - ridge D x.
+    double loss = target_square_;
+    double largest = target_square_;
+    const auto subtract = [&](double part) {
+      loss -= part;
+      largest = std::max(largest, std::abs(part));
+    };
+    if (offset_ == 1) subtract(target_products_[0] * active.intercept);
+    for (std::size_t i = 0; i < active.theta.size(); ++i) {
+      subtract(target_products_[static_cast<std::size_t>(offset_) + i] * active.theta[i]);
+      subtract(report.ridge * active.theta[i] * active.theta[i]);
+    }
+    constexpr double kDigitsLeft = 1e-6;  // less than this of the parts is mostly their rounding
+    if (loss > kDigitsLeft * largest) report.loss_sum = loss;
+    return report;
+  }
+
+ private:
+  RefitReport solve_for_coefficients(ActiveSet& active) {
     RefitReport report;
     report.ridge = penalty_.ridge;
     if (penalty_.norm_bound > 0) {
@@ -44,7 +66,6 @@ class LeastSquaresRefit final : public Refit {
     return report;
   }
 
- private:
   void append_row(std::vector<double> row, double target_product, double ridge) {
     rows_.push_back(row);
     row.back() += ridge;
@@ -89,6 +110,7 @@ class LeastSquaresRefit final : public Refit {
   Index offset_;                           // 1 if there is an intercept
   std::vector<std::vector<double>> rows_;  // lower triangle of A^T A
   std::vector<double> target_products_;    // A^T y
+  double target_square_ = 0;               // |y|^2
   GrowingCholesky factor_;                 // of A^T A + ridge D
 };
 

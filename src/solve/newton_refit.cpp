@@ -3,14 +3,19 @@
 //   F(c, theta) = sum_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
 //
 // warm-started at the coefficients of the step before. Full Newton steps alone diverge on real data; yet they
-// are nearly always right, so the point that a full step leads to is expanded at once, and one pass over the
-// rows per Newton step is enough.
+// are nearly always right, so the point that a full step leads to is expanded at once.
+//
+// The Hessian costs far more than the gradient and changes little near the minimum. So it is kept there: for
+// the last steps, and from one refit to the first step of the next, where only the rows of the atoms that
+// joined are added. It is computed again where such a step does not lead on fast enough.
 #include <cblas.h>
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 #include "solve/refit.hpp"
 
@@ -19,17 +24,18 @@ namespace {
 
 constexpr int kMostNewtonSteps = 100;
 // A step whose predicted decrease is below this fraction of F is the last and needs no test: the error that
-// it leaves is of the order of its square.
+// it leaves is of the order of its square; with a Hessian of another point, a small part of it.
 constexpr double kLastStepDecrease = 1e-6;
+constexpr double kLastKeptStepDecrease = 1e-7;
+// A step whose predicted decrease is below this fraction of F, where steps become smaller this fast, leads to
+// a point so near the minimum that the Hessian may be kept; and it may be kept while they do.
+constexpr double kNearDecrease = 1e-4;
+constexpr double kGoodProgress = 0.05;
 // A step must decrease F by this fraction of what the gradient promises (Armijo).
 constexpr double kSufficientDecrease = 1e-4;
 
-// F with its gradient and Hessian, at some (c, theta).
-struct Expansion {
-  double objective = 0;
-  Eigen::VectorXd gradient;
-  Eigen::MatrixXd hessian;
-};
+using Vector = Eigen::VectorXd;
+using SquareMatrix = Eigen::MatrixXd;
 
 struct ActiveAtoms {
   std::span<const Atom> list;
@@ -46,7 +52,7 @@ class NewtonRefit final : public Refit {
 
   RefitReport solve(ActiveSet& active) override {
     const ActiveAtoms atoms{active.atoms, AtomValues(active.atoms)};
-    Eigen::VectorXd point = Eigen::VectorXd::Zero(offset_ + atoms.size());  // (c, theta)
+    Vector point = Vector::Zero(offset_ + atoms.size());  // (c, theta)
     if (offset_ == 1) point[0] = active.intercept;
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
     RefitReport report;
@@ -65,33 +71,63 @@ class NewtonRefit final : public Refit {
   }
 
  private:
-  void minimise(const ActiveAtoms& atoms, double ridge, Eigen::VectorXd& point, RefitReport& report) {
+  // F and its gradient at some (c, theta).
+  struct Expansion {
+    double objective = 0;
+    Vector gradient;
+  };
+
+  void minimise(const ActiveAtoms& atoms, double ridge, Vector& point, RefitReport& report) {
     report.converged = false;
-    Expansion here = expand(atoms, ridge, point);
+    bool is_fresh = hessian_.rows() == 0;  // whether the Hessian is that of `point`
+    Expansion here = expand(atoms, ridge, point, hessian_.rows());
+    factorise(ridge);
+    const auto refresh = [&] {
+      here = expand(atoms, ridge, point, 0);
+      factorise(ridge);
+      is_fresh = true;
+    };
+    double last_decrease = std::numeric_limits<double>::infinity();
     for (int step = 0; step < kMostNewtonSteps; ++step) {
-      const Eigen::VectorXd direction = -solve_positive(here.hessian, here.gradient);
-      const double slope = here.gradient.dot(direction);
+      Vector direction = -factor_.solve(here.gradient);
+      double slope = here.gradient.dot(direction);
+      if (!is_fresh && !(-slope <= kGoodProgress * last_decrease)) {
+        refresh();
+        direction = -factor_.solve(here.gradient);
+        slope = here.gradient.dot(direction);
+      }
       ++report.newton_steps;
-      if (!(-slope > kLastStepDecrease * here.objective)) {
+      if (!(-slope > (is_fresh ? kLastStepDecrease : kLastKeptStepDecrease) * here.objective)) {
         if (slope < 0) point += direction;
         report.converged = true;
         return;
       }
-      Expansion next = expand(atoms, ridge, point + direction);
+      const bool is_near =
+          -slope <= kNearDecrease * here.objective && -slope <= kGoodProgress * last_decrease;
+      bool next_is_fresh = !is_near;
+      Expansion next = expand(atoms, ridge, point + direction, next_is_fresh ? 0 : hessian_.rows());
       double length = 1;
       if (!(next.objective <= here.objective + kSufficientDecrease * slope)) {
+        if (!is_fresh) {
+          refresh();
+          continue;
+        }
         length = shorter_step(atoms, ridge, point, direction, here.objective, slope);
         if (length == 0) return;  // rounding hides any decrease
-        next = expand(atoms, ridge, point + length * direction);
+        next = expand(atoms, ridge, point + length * direction, 0);
+        next_is_fresh = true;
       }
       point += length * direction;
       here = std::move(next);
+      is_fresh = next_is_fresh;
+      if (is_fresh) factorise(ridge);
+      last_decrease = -slope;
     }
   }
 
   // A power of 1/2 that decreases F enough; 0 if there is none above rounding.
-  [[nodiscard]] double shorter_step(const ActiveAtoms& atoms, double ridge, const Eigen::VectorXd& point,
-                                    const Eigen::VectorXd& direction, double objective, double slope) const {
+  [[nodiscard]] double shorter_step(const ActiveAtoms& atoms, double ridge, const Vector& point,
+                                    const Vector& direction, double objective, double slope) const {
     for (double length = 0.5; length > 1e-12; length /= 2) {
       const double there = objective_at(atoms, ridge, point + length * direction);
       if (there <= objective + kSufficientDecrease * length * slope) return length;
@@ -99,24 +135,20 @@ class NewtonRefit final : public Refit {
     return 0;
   }
 
-  [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge,
-                                    const Eigen::VectorXd& point) const {
+  [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge, const Vector& point) const {
     const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()},
                               offset_ == 1 ? point[0] : 0);
-    double loss = 0;
-    sum_over_blocks(
-        problem_.rows, problem_.workers, {&loss, 1}, [&](const RowBlock& block, Arena& arena, double* sum) {
-          double* scores = arena.take(block.rows);
-          score.evaluate(block, scores, arena);
-          *sum += problem_.loss.sum(scores, problem_.targets.data() + block.first_row, block.rows);
-        });
-    return loss + ridge * point.tail(atoms.size()).squaredNorm();
+    return loss_sum(problem_, score) + ridge * point.tail(atoms.size()).squaredNorm();
   }
 
-  [[nodiscard]] Expansion expand(const ActiveAtoms& atoms, double ridge, const Eigen::VectorXd& point) const {
+  // Expands F at the point, and computes the rows of the Hessian of the losses from `first_row` on there; the
+  // others stay as they are.
+  [[nodiscard]] Expansion expand(const ActiveAtoms& atoms, double ridge, const Vector& point,
+                                 Index first_row) {
     const Index size = offset_ + atoms.size();
-    // The sums hold the Hessian's upper triangle, the gradient and the loss.
-    std::vector<double> sums(static_cast<std::size_t>(size * size + size + 1));
+    const Index n_entries = (size - first_row) * size;
+    // The sums hold those rows of the Hessian up to the diagonal's tile, the gradient and the loss.
+    std::vector<double> sums(static_cast<std::size_t>(n_entries + size + 1));
     sum_over_blocks(
         problem_.rows, problem_.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
           const auto n_rows = static_cast<int>(block.rows);
@@ -130,47 +162,71 @@ class NewtonRefit final : public Refit {
           atoms.values.evaluate(block, 0, atoms.size(), values + offset_ * block.stride, block.stride, arena);
           cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,
                       scores, 1);
-          out[size * size + size] += problem_.loss.derivatives(
-              scores, problem_.targets.data() + block.first_row, block.rows, first, second);
+          const double* targets = problem_.targets.data() + block.first_row;
+          double* gradient = out + n_entries;
+          gradient[size] += first_row == size
+                                ? problem_.loss.gradient(scores, targets, block.rows, first)
+                                : problem_.loss.derivatives(scores, targets, block.rows, first, second);
           cblas_dgemv(CblasRowMajor, CblasNoTrans, n_values, n_rows, 1.0, values, stride, first, 1, 1.0,
-                      out + size * size, 1);
-          for (Index n = 0; n < block.rows; ++n) second[n] = std::sqrt(second[n]);
-          for (Index i = 0; i < size; ++i) {
-            double* value = values + i * block.stride;
-            for (Index n = 0; n < block.rows; ++n) value[n] *= second[n];
-          }
-          cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n_values, n_rows, 1.0, values, stride, 1.0,
-                      out, n_values);
+                      gradient, 1);
+          add_hessian_rows(block, values, second, size, first_row, out, arena);
         });
     Expansion expansion;
     const auto theta = point.tail(atoms.size());
     expansion.objective = sums.back() + ridge * theta.squaredNorm();
-    expansion.gradient = Eigen::Map<const Eigen::VectorXd>(sums.data() + size * size, size);
+    expansion.gradient = Eigen::Map<const Vector>(sums.data() + n_entries, size);
     expansion.gradient.tail(atoms.size()) += 2 * ridge * theta;
-    // The upper triangle of a row-major matrix is the lower one of a column-major matrix.
-    expansion.hessian =
-        Eigen::Map<const Eigen::MatrixXd>(sums.data(), size, size).selfadjointView<Eigen::Lower>();
-    expansion.hessian.diagonal().tail(atoms.size()).array() += 2 * ridge;
+    hessian_.conservativeResize(size, size);
+    for (Index i = first_row; i < size; ++i) {
+      for (Index j = 0; j <= i; ++j)
+        hessian_(i, j) = sums[static_cast<std::size_t>((i - first_row) * size + j)];
+    }
     return expansion;
   }
 
-  static Eigen::VectorXd solve_positive(const Eigen::MatrixXd& hessian, const Eigen::VectorXd& gradient) {
-    Eigen::LLT<Eigen::MatrixXd> factor(hessian);
+  // out[(i - first_row) * size + j] += sum over rows of second * value_i * value_j, for i >= first_row and
+  // j <= i, in tiles whose values stay in the second-level cache.
+  static void add_hessian_rows(const RowBlock& block, const double* values, const double* second, Index size,
+                               Index first_row, double* out, Arena& arena) {
+    constexpr Index kTile = 48;
+    double* weighted = arena.take(kTile * block.stride);
+    for (Index first = first_row; first < size; first += kTile) {
+      const Index count = std::min(kTile, size - first);
+      for (Index i = 0; i < count; ++i) {
+        const double* value = values + (first + i) * block.stride;
+        double* product = weighted + i * block.stride;
+        for (Index n = 0; n < block.rows; ++n) product[n] = second[n] * value[n];
+      }
+      for (Index column = 0; column < first + count; column += kTile) {
+        add_row_products(weighted, count, block.stride, values + column * block.stride,
+                         std::min(kTile, first + count - column), block.stride, block.rows,
+                         out + (first - first_row) * size + column, size);
+      }
+    }
+  }
+
+  // The factor of the Hessian with the ridge.
+  void factorise(double ridge) {
+    SquareMatrix raised = hessian_;
+    raised.diagonal().tail(hessian_.rows() - offset_).array() += 2 * ridge;
+    factor_.compute(raised);
     // Rows that are fitted perfectly have no curvature left; a little on the diagonal keeps the step finite.
-    const double mean_diagonal = hessian.diagonal().mean();
-    for (double extra = 1e-12; factor.info() != Eigen::Success || !(factor.rcond() > 1e-15); extra *= 100) {
+    const double mean_diagonal = raised.diagonal().mean();
+    double added = 0;
+    for (double extra = 1e-12; factor_.info() != Eigen::Success || !(factor_.rcond() > 1e-15); extra *= 100) {
       if (!(extra < 1))
         throw Error(ErrorKind::kNumerical, "the Newton step cannot be computed; use a larger --ridge");
-      Eigen::MatrixXd raised = hessian;
-      raised.diagonal().array() += extra * mean_diagonal;
-      factor.compute(raised);
+      raised.diagonal().array() += extra * mean_diagonal - added;
+      added = extra * mean_diagonal;
+      factor_.compute(raised);
     }
-    return factor.solve(gradient);
   }
 
   Problem problem_;
   Penalty penalty_;
-  Index offset_;  // 1 if there is an intercept
+  Index offset_;                     // 1 if there is an intercept
+  SquareMatrix hessian_;             // of the sum of the losses; the lower triangle
+  Eigen::LLT<SquareMatrix> factor_;  // of that with the ridge
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "solve/problem.hpp"
@@ -17,7 +18,8 @@ struct Penalty {
 };
 
 struct RefitReport {
-  double ridge = 0;  // the ridge, or the multiplier of the constraint
+  double ridge = 0;                // the ridge, or the multiplier of the constraint
+  std::optional<double> loss_sum;  // at the solution, where it follows without another look at the rows
   int newton_steps = 0;
   bool converged = true;
 };

@@ -39,10 +39,10 @@ bool factorise_in_place(Matrix& matrix, ThreadPool& pool) {
     // Rows of tiles from the bottom, the longest first, so that threads end together.
     pool.run(n_tiles - k - 1, [&](Index task) {
       const Index i = n_tiles - 1 - task;
-      for (Index j = k + 1; j < i; ++j) {
+      if (i > k + 1) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(size(i)),
-                    static_cast<int>(size(j)), width, -1.0, tile(i, k), stride, tile(j, k), stride, 1.0,
-                    tile(i, j), stride);
+                    static_cast<int>((i - k - 1) * kTile), width, -1.0, tile(i, k), stride, tile(k + 1, k),
+                    stride, 1.0, tile(i, k + 1), stride);
       }
       cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, static_cast<int>(size(i)), width, -1.0, tile(i, k),
                   stride, 1.0, tile(i, i), stride);

@@ -33,6 +33,28 @@ TEST(Standardisation, IsMeanAndPopulationDeviationOfTheColumnsThatVary) {
   }
 }
 
+TEST(Standardisation, IsTheSameForAnyThreadsAndLayout) {
+  const Matrix x = reference::random_matrix(40'000, 5, 3);
+  Matrix transposed(5, 40'000);
+  for (Index i = 0; i < x.rows; ++i) {
+    for (Index j = 0; j < 5; ++j) transposed(j, i) = x(i, j);
+  }
+  Workers one(1);
+  const Standardisation expected = fit_standardisation(x.view(), one);
+  for (const int threads : {2, 5}) {
+    Workers workers(threads);
+    for (const ConstMatrixView view :
+         {x.view(), ConstMatrixView{transposed.values.data(), x.rows, x.cols, 1, x.rows}}) {
+      const Standardisation found = fit_standardisation(view, workers);
+      ASSERT_EQ(found.inputs.size(), 5U);
+      for (std::size_t j = 0; j < 5; ++j) {
+        EXPECT_EQ(found.inputs[j].mean, expected.inputs[j].mean);
+        EXPECT_EQ(found.inputs[j].deviation, expected.inputs[j].deviation);
+      }
+    }
+  }
+}
+
 TEST(Standardisation, NamesTheValueThatIsNotFinite) {
   Matrix x = reference::random_matrix(600, 3, 2);
   x(555, 1) = std::numeric_limits<double>::quiet_NaN();

@@ -55,6 +55,20 @@ TEST(NeighbourWidth, SamplingErrorIsHonestAndThreadsDoNotMatter) {
   EXPECT_GT(squared_errors / kSeeds, 0.2);
 }
 
+TEST(NeighbourWidth, CopiesDoNotHarmIt) {
+  // Every row occurs 60 times, so that the 50th neighbour is a copy, but for those of the last few.
+  Matrix x(600 + 40, 3);
+  const Matrix distinct = reference::random_matrix(50, 3, 3);
+  for (Index i = 0; i < x.rows; ++i) {
+    const Index source = i < 600 ? i % 10 : 10 + i - 600;
+    for (Index j = 0; j < 3; ++j) x(i, j) = 5 + distinct(source, j);
+  }
+  Workers workers(2);
+  const NeighbourWidth width = neighbour_width({x.view(), reference::plain_inputs(3)}, 1, workers);
+  EXPECT_EQ(width.queries, 640);
+  EXPECT_NEAR(width.sigma, mean_distance_to_neighbour(x, 50), 1e-9);
+}
+
 TEST(NeighbourWidth, RefusesRowsThatAreAllEqual) {
   Workers workers(1);
   const Matrix copies(100, 2);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "losses/logistic.hpp"
 #include "losses/loss.hpp"
@@ -41,6 +43,33 @@ TEST(Losses, BestConstantMinimisesTheSum) {
     };
     EXPECT_LT(sum_at(best), sum_at(best + 1e-3));
     EXPECT_LT(sum_at(best), sum_at(best - 1e-3));
+  }
+}
+
+TEST(LogisticLoss, SumsManyRowsToTheLastDigits) {
+  std::mt19937 random(1);
+  for (const double largest : {0.1, 3.0, 40.0, 700.0}) {
+    std::vector<double> scores;
+    std::vector<double> targets;
+    long double expected = 0;
+    for (int n = 0; n < 1000; ++n) {
+      targets.push_back(random() % 2 == 0 ? 1 : -1);
+      // Also scores that are all on the right side: losses that are tiny together.
+      const double margin = largest * static_cast<double>(random()) / 4294967296.0;
+      scores.push_back((largest == 40.0 ? 20 + margin : margin - largest / 2) * targets.back());
+      expected += std::log1p(std::exp(-static_cast<long double>(scores.back() * targets.back())));
+    }
+    const double sum = logistic_loss().sum(scores.data(), targets.data(), 1000);
+    EXPECT_NEAR(sum / static_cast<double>(expected), 1, 1e-13);
+    std::vector<double> first(1000);
+    std::vector<double> second(1000);
+    EXPECT_EQ(logistic_loss().derivatives(scores.data(), targets.data(), 1000, first.data(), second.data()),
+              sum);
+    for (std::size_t n = 0; n < 1000; ++n) {
+      const double other = 1 / (1 + std::exp(scores[n] * targets[n]));
+      EXPECT_NEAR(first[n], -targets[n] * other, 1e-14 * other);
+      EXPECT_NEAR(second[n], other * (1 - other), 1e-14);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "losses/squared.hpp"
 #include "mfga/error.hpp"
 #include "reference.hpp"
+#include "solve/atom_products.hpp"
 
 namespace mfga {
 namespace {
@@ -115,6 +116,83 @@ TEST(Greedy, EqualsANaivePursuitForBothEngines) {
         }
       }
     }
+  }
+}
+
+TEST(AtomProducts, AreThoseOfTheFeatures) {
+  // More new atoms than a tile holds, with and without old ones.
+  const Setting setting(700, "linear + gaussian(order=4, sigma=2.2)", 5);
+  std::vector<Atom> atoms;
+  for (Index j = 0; j < 130; ++j)
+    atoms.push_back(setting.candidates.atom((7 * j) % setting.candidates.size()));
+  const std::vector<double> y = reference::random_vector(700, 6);
+  Eigen::MatrixXd values(700, 130);
+  for (Index i = 0; i < 700; ++i) {
+    for (Index j = 0; j < 130; ++j)
+      values(i, j) = reference::atom_value(atoms[static_cast<std::size_t>(j)], setting.x.row(i), kInputs);
+  }
+  const Eigen::Map<const Eigen::VectorXd> target(y.data(), 700);
+  for (const Index n_new : {1, 20, 49, 130}) {
+    Workers workers(2);
+    const Matrix products = atom_products(setting.rows, y, atoms, n_new, workers);
+    ASSERT_EQ(products.rows, n_new);
+    ASSERT_EQ(products.cols, 132);
+    for (Index i = 0; i < n_new; ++i) {
+      const Eigen::VectorXd value = values.col(130 - n_new + i);
+      EXPECT_NEAR(products(i, 0), value.sum(), 1e-9);
+      EXPECT_NEAR(products(i, 1), value.dot(target), 1e-9);
+      for (Index j = 0; j < 130; ++j) EXPECT_NEAR(products(i, 2 + j), value.dot(values.col(j)), 1e-9);
+    }
+  }
+}
+
+TEST(Refit, TellsTheLossOfLeastSquares) {
+  const Setting setting = noisy_regression(900, 8);
+  Workers workers(2);
+  for (const Penalty penalty : {Penalty{0, 0}, Penalty{3, 0}, Penalty{0, 0.5}}) {
+    for (const Intercept intercept : {Intercept::kNone, Intercept::kUnpenalised}) {
+      const Problem problem{setting.rows, setting.y, squared_loss(), intercept, workers};
+      const auto refit = make_least_squares_refit(problem, penalty);
+      ActiveSet active;
+      for (const Index candidate : {0, 3, 9, 12, 17}) {
+        active.candidates.push_back(candidate);
+        active.atoms.push_back(setting.candidates.atom(candidate));
+        const Matrix products = atom_products(setting.rows, setting.y, active.atoms, 1, workers);
+        refit->append({products.row(0), static_cast<std::size_t>(products.cols)});
+      }
+      const RefitReport report = refit->solve(active);
+      ASSERT_TRUE(report.loss_sum.has_value());
+      const double expected = loss_sum(problem, active.score());
+      EXPECT_NEAR(*report.loss_sum, expected, 1e-9 * expected);
+    }
+  }
+}
+
+TEST(Refit, DoesNotTellALossThatIsRounding) {
+  Setting setting(900, kFeatures, 8);
+  for (Index i = 0; i < 900; ++i) setting.y[static_cast<std::size_t>(i)] = 5 * setting.x(i, 2);
+  Workers workers(1);
+  const Problem problem{setting.rows, setting.y, squared_loss(), Intercept::kNone, workers};
+  const auto refit = make_least_squares_refit(problem, {0, 0});
+  ActiveSet active{{2}, {setting.candidates.atom(2)}, {}, 0};
+  const Matrix products = atom_products(setting.rows, setting.y, active.atoms, 1, workers);
+  refit->append({products.row(0), static_cast<std::size_t>(products.cols)});
+  EXPECT_FALSE(refit->solve(active).loss_sum.has_value());
+}
+
+// The Hessian is kept from refit to refit; what it leads to must be what a refit without a past finds.
+TEST(Refit, NewtonWithAPastFindsTheSame) {
+  const Setting setting = noisy_classes(1500, 9);
+  for (const Penalty penalty : {Penalty{0.5, 0}, Penalty{0, 2}}) {
+    const GreedyResult grown = run(setting, logistic_loss(), {{24, 3, 0, penalty}});
+    Workers workers(2);
+    const Problem problem{setting.rows, setting.y, logistic_loss(), Intercept::kUnpenalised, workers};
+    ActiveSet fresh{grown.active.candidates, grown.active.atoms, {}, 0};
+    static_cast<void>(make_newton_refit(problem, penalty)->solve(fresh));
+    EXPECT_NEAR(fresh.intercept, grown.active.intercept, 1e-4);
+    for (std::size_t m = 0; m < fresh.theta.size(); ++m)
+      EXPECT_NEAR(fresh.theta[m], grown.active.theta[m], 1e-4 * (1 + std::abs(fresh.theta[m])));
+    EXPECT_NEAR(loss_sum(problem, fresh.score()) / loss_sum(problem, grown.active.score()), 1, 1e-7);
   }
 }
 
