@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <optional>
 
 #include "core/row_kernels.hpp"
@@ -48,9 +47,9 @@ class GramMoments {
     return total;
   }
 
-  void add_to(std::span<const std::shared_ptr<GramSums>> groups, std::span<const Index> group_ends,
-              const Problem& problem, const std::function<void(double)>& on_part) {
-    const MomentLayout layout(n_inputs_, 2 * *std::max_element(orders_.begin(), orders_.end()));
+  void fill(std::span<const std::shared_ptr<GramSums>> groups, std::span<const Index> group_ends,
+            const Problem& problem, const std::function<void(double)>& on_part) {
+    const MomentLayout layout(n_inputs_, highest_order());
     Index size = 0;
     for (Weighting& weighting : weightings_) {
       weighting.first = size;
@@ -97,10 +96,12 @@ class GramMoments {
     return weightings_[weightings_.size() - rates_.size() + p];
   }
 
+  [[nodiscard]] int highest_order() const { return 2 * *std::max_element(orders_.begin(), orders_.end()); }
+
   // Largest first.
   [[nodiscard]] std::vector<MomentTask> tasks() const {
     std::vector<MomentTask> result;
-    for (int order = 2 * *std::max_element(orders_.begin(), orders_.end()); order >= 0; --order) {
+    for (int order = highest_order(); order >= 0; --order) {
       for (std::size_t w = 0; w < weightings_.size(); ++w) {
         if (weightings_[w].order < order) continue;
         for (Index input = 0; input < (order > 2 ? n_inputs_ : 1); ++input)
@@ -194,13 +195,13 @@ class GramMoments {
 
 }  // namespace
 
-bool add_by_moments(const Problem& problem, std::span<const Atom> atoms, std::span<const Index> group_ends,
+bool sum_by_moments(const Problem& problem, std::span<const Atom> atoms, std::span<const Index> group_ends,
                     std::span<const std::shared_ptr<GramSums>> groups,
                     const std::function<void(double)>& on_part) {
   std::optional<GramMoments> moments = GramMoments::of(atoms, problem.rows.inputs());
   const auto size = static_cast<double>(atoms.size());
   if (!moments || moments->count() > kMomentsPerProduct * size * size) return false;
-  moments->add_to(groups, group_ends, problem, on_part);
+  moments->fill(groups, group_ends, problem, on_part);
   return true;
 }
 

@@ -20,9 +20,9 @@ namespace mfga {
 // different, and each takes somewhat less time than a moment.
 inline constexpr double kMomentsPerProduct = 0.25;
 
-// Adds the sums of the atoms over groups of consecutive rows. Returns false, and does nothing, if there is an
+// Sets the sums of the atoms over groups of consecutive rows. Returns false, and does nothing, if there is an
 // atom that is no monomial, or if too few products coincide for this to be the faster way.
-[[nodiscard]] bool add_by_moments(const Problem& problem, std::span<const Atom> atoms,
+[[nodiscard]] bool sum_by_moments(const Problem& problem, std::span<const Atom> atoms,
                                   std::span<const Index> group_ends,
                                   std::span<const std::shared_ptr<GramSums>> groups,
                                   const std::function<void(double)>& on_part);

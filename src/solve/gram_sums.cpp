@@ -76,7 +76,7 @@ std::vector<std::shared_ptr<GramSums>> empty_groups(std::span<const double> targ
 
 // For any atoms: panels of features, and matrix products. Panels of rows in order; within a panel each tile
 // belongs to one task, so the order of additions does not depend on the number of threads.
-void add_by_panels(const Problem& problem, std::span<const Atom> atoms, std::span<const Index> group_ends,
+void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::span<const Index> group_ends,
                    std::span<const std::shared_ptr<GramSums>> groups,
                    const std::function<void(double)>& on_part) {
   const AtomValues values(atoms);
@@ -126,8 +126,8 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums(const Problem& problem, c
   std::vector<Atom> atoms;
   for (Index j = 0; j < candidates.size(); ++j) atoms.push_back(candidates.atom(j));
   const auto groups = empty_groups(problem.targets, candidates.size(), group_ends);
-  if (!add_by_moments(problem, atoms, group_ends, groups, report))
-    add_by_panels(problem, atoms, group_ends, groups, report);
+  if (!sum_by_moments(problem, atoms, group_ends, groups, report))
+    sum_by_panels(problem, atoms, group_ends, groups, report);
   for_each_tile(candidates.size(), problem.workers.pool, [&](Index i, Index j) {
     for (const auto& group : groups) mirror_tile(group->gram, i, j);
   });

@@ -54,7 +54,7 @@ TEST(GramSums, UseMomentsWhereTheyPay) {
     const Candidates candidates(Dictionary(dictionary), {kInputs, 1, 0, &sample.rows});
     std::vector<Atom> atoms;
     for (Index j = 0; j < candidates.size(); ++j) atoms.push_back(candidates.atom(j));
-    const bool by_moments = add_by_moments({sample.rows, sample.y, squared_loss(), Intercept::kNone, workers},
+    const bool by_moments = sum_by_moments({sample.rows, sample.y, squared_loss(), Intercept::kNone, workers},
                                            atoms, {}, {}, [](double) {});
     EXPECT_EQ(by_moments, std::ranges::count(kByMoments, dictionary) == 1) << dictionary;
   }
