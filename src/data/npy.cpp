@@ -216,6 +216,7 @@ void NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) con
       }
       if (!is_finite) throw_not_finite(row, plan);
     }
+    done_with({row_bytes(task * rows_per_task), row_bytes(last)});
   });
 }
 

@@ -76,7 +76,9 @@ struct TableFile::Impl {
       : path(file_path),
         options(read_options),
         content(path),
-        reader(make_reader(path, content.bytes(), options)) {}
+        reader(make_reader(path, content.bytes(), options)) {
+    reader->when_read([this](std::string_view part) { content.forget(part); });
+  }
 
   // Which column goes where; every position is checked.
   [[nodiscard]] ColumnPlan make_plan(std::span<const Index> predictors, std::optional<Index> target) const {

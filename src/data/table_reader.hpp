@@ -45,11 +45,19 @@ class TableReader {
   // Every column, where a format stores doubles that can be used where they lie.
   [[nodiscard]] virtual std::optional<ConstMatrixView> stored_numbers() const { return std::nullopt; }
 
+  // `forget` is told of parts of the file that have been read, so that file and table need not be in memory
+  // together; parts are read again where an error is described.
+  void when_read(std::function<void(std::string_view)> forget) { forget_ = std::move(forget); }
+
  protected:
   void set_columns(std::vector<std::string> names) { columns_ = std::move(names); }
+  void done_with(std::string_view part) const {
+    if (forget_) forget_(part);
+  }
 
  private:
   std::vector<std::string> columns_;
+  std::function<void(std::string_view)> forget_;
 };
 
 // An error in the data, as "path:line:column: text"; the column is a field's number, from 1 (0: the whole

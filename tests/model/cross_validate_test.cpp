@@ -327,8 +327,8 @@ TEST(CrossValidate, HeldOutErrorsOfALargeTargetKeepTheirAccuracy) {
     options.engine = engine;
     return cross_validate(sample.data(), options, kValidation).cross_validation.mean.values;
   };
-  const std::vector<double> gram = errors("gram");
-  const std::vector<double> lazy = errors("lazy");
+  const auto gram = errors("gram");
+  const auto lazy = errors("lazy");
   for (std::size_t i = 0; i < gram.size(); ++i) EXPECT_NEAR(gram[i], lazy[i], 1e-9 * lazy[i]);
 }
 

@@ -56,7 +56,7 @@ TEST(CrossValidation, SummarisesTheFolds) {
   losses[2].values = {7, 3, 3, 6, 3, 3};
   summarise(losses, 2, result);
   EXPECT_EQ(result.folds, 3);
-  EXPECT_EQ(result.mean.values, (std::vector<double>{12, 4, 8, 12, 6, 6}));
+  EXPECT_EQ(result.mean.values, (decltype(result.mean.values){12, 4, 8, 12, 6, 6}));
   for (const Index t : {0, 1, 2}) {
     EXPECT_NEAR(result.standard_error(0, t), 2 * std::sqrt(1.0 / 3), 1e-14);
     EXPECT_EQ(result.standard_error(1, t), 0);
