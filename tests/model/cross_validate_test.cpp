@@ -400,9 +400,10 @@ TEST(CrossValidate, LooksAtTheMemoryLimitFirst) {
   expect_contains(message, "--memory-limit");
   expect_contains(message, "--folds");
   options.engine = "auto";
-  EXPECT_EQ(cross_validate(sample.data(), options, {20, {1}}).fit.report.engine, "lazy");
+  const CrossValidationOptions validation{20, {0.01, 0.1, 1, 10}};
+  EXPECT_EQ(cross_validate(sample.data(), options, validation).fit.report.engine, "lazy");
   options.memory_limit = 0;
-  EXPECT_EQ(cross_validate(sample.data(), options, {20, {1}}).fit.report.engine, "gram");
+  EXPECT_EQ(cross_validate(sample.data(), options, validation).fit.report.engine, "gram");
 }
 
 TEST(CrossValidate, ProgressRisesAndMayStopIt) {
