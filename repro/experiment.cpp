@@ -92,8 +92,7 @@ double logistic_errors(const Setting& setting, const FeatureMatrix& train, const
                        Intercept intercept, const Grid& grid, Workers& workers, Matrix& errors) {
   std::vector<InputColumn> inputs;
   for (Index j = 0; j < train.cols(); ++j) inputs.push_back({j, 0, 1});
-  BlockedRows train_rows({train.data(), train.rows(), train.cols(), train.cols(), 1}, inputs);
-  train_rows.keep_converted(workers);
+  const BlockedRows train_rows({train.data(), train.rows(), train.cols(), train.cols(), 1}, inputs);
   const BlockedRows test_rows({test.data(), test.rows(), test.cols(), test.cols(), 1}, inputs);
   const Problem problem{train_rows, setting.train.y, *setting.loss, intercept, workers};
   double seconds = 0;
@@ -145,8 +144,7 @@ Setting fold_of(const Setting& setting, Index fold, Index n_folds) {
 
 ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, const Grid& grid,
                          Workers& workers) {
-  BlockedRows train(setting.train.x.view(), setting.inputs);
-  train.keep_converted(workers);
+  const BlockedRows train(setting.train.x.view(), setting.inputs);
   const BlockedRows test(setting.test.x.view(), setting.inputs);
   const Candidates candidates(Dictionary(method.features), {train.inputs(), setting.sigma, 0, &train});
   ErrorTable table{Matrix(static_cast<Index>(grid.ridges.size()), static_cast<Index>(grid.terms.size())), 0,
@@ -194,8 +192,7 @@ ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, con
 
 ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& method, const Grid& grid,
                                  Workers& workers) {
-  BlockedRows train(setting.train.x.view(), setting.inputs);
-  train.keep_converted(workers);
+  const BlockedRows train(setting.train.x.view(), setting.inputs);
   const BlockedRows test(setting.test.x.view(), setting.inputs);
   const Problem problem{train, setting.train.y, *setting.loss, method.intercept, workers};
   ErrorTable table{Matrix(static_cast<Index>(grid.ridges.size()), static_cast<Index>(grid.terms.size())), 0,
@@ -220,8 +217,7 @@ ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& met
 
 KernelErrors kernel_errors(const Setting& setting, std::span<const Index> chosen, Intercept intercept,
                            std::span<const double> ridges, Workers& workers) {
-  BlockedRows train(setting.train.x.view(), setting.inputs);
-  train.keep_converted(workers);
+  const BlockedRows train(setting.train.x.view(), setting.inputs);
   const BlockedRows test(setting.test.x.view(), setting.inputs);
   std::vector<double> targets;
   for (const Index row : chosen) targets.push_back(setting.train.y[static_cast<std::size_t>(row)]);

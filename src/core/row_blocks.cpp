@@ -63,34 +63,11 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
   BlockedRows result = *this;
   result.rows_ = static_cast<Index>(positions.size());
   result.chosen_.clear();
-  result.kept_.clear();
-  result.kept_memory_.reset();
   for (const Index position : positions) result.chosen_.push_back(row_of_table(position));
   return result;
 }
 
-void BlockedRows::keep_converted(Workers& workers) {
-  constexpr double kMostBytes = 128 * 0x1p20;
-  const Index block_size = (inputs() + 1) * padded(kBlockRows);
-  if (static_cast<double>(blocks()) * static_cast<double>(block_size) * sizeof(double) > kMostBytes) return;
-  kept_memory_ = std::make_shared<Arena>();
-  double* memory = kept_memory_->take(blocks() * block_size);
-  std::vector<RowBlock> kept(static_cast<std::size_t>(blocks()));
-  for_each_block(*this, workers, [&](const RowBlock& block, Arena& /*arena*/) {
-    const Index b = block.first_row / kBlockRows;
-    RowBlock& copy = kept[static_cast<std::size_t>(b)] = block;
-    double* values = memory + b * block_size;
-    double* norms = values + inputs() * block.stride;
-    std::copy_n(block.values, inputs() * block.stride, values);
-    std::copy_n(block.square_norms, block.rows, norms);
-    copy.values = values;
-    copy.square_norms = norms;
-  });
-  kept_ = std::move(kept);
-}
-
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
-  if (!kept_.empty()) return kept_[static_cast<std::size_t>(block)];
   const Index first = block * kBlockRows;
   const Index count = std::min(kBlockRows, rows_ - first);
   // Past the end of a full block come the first rows of the next.

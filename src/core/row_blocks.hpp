@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -42,19 +41,14 @@ struct RowBlock {
 // The block with its values in single precision beside it, in the arena.
 [[nodiscard]] RowBlock with_single(const RowBlock& block, Arena& arena);
 
-struct Workers;
-
 // A table, or some of its rows in any order, seen through the standardisation. Blocks are converted whenever
-// they are needed, so the table is in memory once; a table that is not large may be kept in converted form
-// beside it.
+// they are needed, which costs no more than reading converted ones from memory would; so the table is in
+// memory once.
 class BlockedRows {
  public:
   BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs);
   // Some of these rows, by their positions.
   [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
-  // Converts every block now and keeps the result, unless that would take more than 128 MiB: reading a block
-  // goes on beside the arithmetic on the one before, converting it does not.
-  void keep_converted(Workers& workers);
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(standardiser_.columns.size()); }
@@ -76,8 +70,6 @@ class BlockedRows {
   Standardiser standardiser_;
   std::vector<Index> chosen_;  // rows of the table; empty: all, in their order
   Index rows_;
-  std::shared_ptr<Arena> kept_memory_;  // of the kept blocks
-  std::vector<RowBlock> kept_;          // every block, or empty
 };
 
 // What a parallel loop over rows needs besides the rows.

@@ -153,7 +153,6 @@ class Fitter {
     for (const Index column : standard_.constant_columns) {
       report().dropped_columns.push_back(column_name(data, column));
     }
-    rows_.keep_converted(workers_);
     start_model();
   }
 
@@ -173,7 +172,6 @@ class Fitter {
         whole_(&whole),
         on_model_(std::move(on_model)) {
     target_.values = values_of(whole.target_.values, rows);
-    rows_.keep_converted(workers_);
     start_model();
   }
 
