@@ -56,7 +56,8 @@ struct PathStep {
   std::vector<std::string> added;  // formulas of the atoms that joined
   Index terms = 0;                 // in the model after this step
   double risk = 0;                 // mean loss on the training rows after the refit
-  double largest_gradient = 0;     // of the risk with respect to a candidate, before the step
+  double largest_gradient = 0;     // of the risk with respect to a candidate, before the step; with mixed
+                                   // precision to about four digits
   double ridge = 0;                // the ridge, or the multiplier of the norm bound
   double seconds = 0;              // since the fit began
   int newton_steps = 0;

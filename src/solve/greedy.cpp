@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "mfga/error.hpp"
 #include "solve/independent_atoms.hpp"
@@ -31,6 +32,47 @@ Matrix chosen_products(const Matrix& products, const std::vector<std::size_t>& c
   return result;
 }
 
+// Where one atom is added per step, products are computed for the runners-up as well: they are often the next
+// to be chosen, and a pass over the rows for a few atoms costs little more than one for a single atom.
+class RunnersUp {
+ public:
+  static constexpr Index kCount = 8;
+
+  // `products` of the candidates, in ascending order, with the atoms active now and with one another.
+  void set(std::vector<Index> candidates, Index n_active, Matrix products) {
+    candidates_ = std::move(candidates);
+    n_active_ = n_active;
+    products_ = std::move(products);
+  }
+
+  // What Engine::products would say of the candidate alone; nothing if that does not follow, because it or an
+  // atom added since is not one of them.
+  [[nodiscard]] std::optional<Matrix> products(const ActiveSet& active, Index candidate) const {
+    const std::optional<Index> row = position(candidate);
+    if (!row) return std::nullopt;
+    Matrix result(1, 2 + active.size() + 1);
+    double* out = std::copy_n(products_.row(*row), 2 + n_active_, result.row(0));
+    for (Index m = n_active_; m < active.size(); ++m) {
+      const std::optional<Index> column = position(active.candidates[static_cast<std::size_t>(m)]);
+      if (!column) return std::nullopt;
+      *out++ = products_(*row, 2 + n_active_ + *column);
+    }
+    *out = products_(*row, 2 + n_active_ + *row);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Index> position(Index candidate) const {
+    const auto place = std::lower_bound(candidates_.begin(), candidates_.end(), candidate);
+    if (place == candidates_.end() || *place != candidate) return std::nullopt;
+    return static_cast<Index>(place - candidates_.begin());
+  }
+
+  std::vector<Index> candidates_;
+  Index n_active_ = 0;
+  Matrix products_;
+};
+
 // The largest candidates, at most `count`, and their products.
 struct Batch {
   std::vector<Index> candidates;
@@ -38,19 +80,27 @@ struct Batch {
 };
 
 Batch next_batch(Engine& engine, const ActiveSet& active, Gradient& gradient,
-                 const std::vector<bool>& excluded, Index count) {
-  std::vector<Index> shortlist;
+                 const std::vector<bool>& excluded, Index count, RunnersUp& runners_up) {
+  std::vector<Index> shortlist;  // all that may be among the largest
   if (!gradient.exact()) {
     shortlist = possibly_largest(gradient, excluded, count);
     if (static_cast<Index>(shortlist.size()) > count + most_spare(count))
       engine.exact_gradient(active, gradient);
   }
-  if (gradient.exact()) {
-    shortlist = largest_gradients(gradient.values, excluded, count);
-    return {shortlist, engine.products(active, shortlist).values};
+  if (gradient.exact()) shortlist = largest_gradients(gradient.values, excluded, count);
+  if (shortlist.empty()) return {};
+  if (count == 1) {
+    if (shortlist.size() == 1) {
+      if (std::optional<Matrix> known = runners_up.products(active, shortlist.front()))
+        return {std::move(shortlist), std::move(*known)};
+    }
+    const std::vector<Index> next = largest_gradients(gradient.values, excluded, RunnersUp::kCount);
+    shortlist.insert(shortlist.end(), next.begin(), next.end());
   }
-  const CandidateProducts products = engine.products(active, shortlist);
-  for (std::size_t i = 0; i < shortlist.size(); ++i) {
+  std::sort(shortlist.begin(), shortlist.end());
+  shortlist.erase(std::unique(shortlist.begin(), shortlist.end()), shortlist.end());
+  CandidateProducts products = engine.products(active, shortlist);
+  for (std::size_t i = 0; i < products.gradient.size() && !gradient.exact(); ++i) {
     const auto j = static_cast<std::size_t>(shortlist[i]);
     gradient.values[j] = products.gradient[i];
     gradient.errors[j] = 0;
@@ -63,17 +113,18 @@ Batch next_batch(Engine& engine, const ActiveSet& active, Gradient& gradient,
     positions.push_back(static_cast<std::size_t>(place - shortlist.begin()));
   }
   batch.products = chosen_products(products.values, positions);
+  if (count == 1) runners_up.set(std::move(shortlist), active.size(), std::move(products.values));
   return batch;
 }
 
 // Adds up to `count` candidates, largest gradient first; returns those added.
 std::vector<Index> add_candidates(const Candidates& candidates, Engine& engine, Gradient& gradient,
                                   Index count, std::vector<bool>& excluded, IndependentAtoms& independent,
-                                  GreedyResult& result) {
+                                  RunnersUp& runners_up, GreedyResult& result) {
   std::vector<Index> added;
   while (static_cast<Index>(added.size()) < count) {
-    const Batch batch =
-        next_batch(engine, result.active, gradient, excluded, count - static_cast<Index>(added.size()));
+    const Batch batch = next_batch(engine, result.active, gradient, excluded,
+                                   count - static_cast<Index>(added.size()), runners_up);
     if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
       break;
     const std::vector<bool> accepted = independent.add(batch.products);
@@ -110,6 +161,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
   IndependentAtoms independent(problem, refit);
   std::vector<bool> excluded(static_cast<std::size_t>(candidates.size()));
   Gradient gradient;
+  RunnersUp runners_up;
 
   for (;;) {
     // Line 2: the gradient of the empirical risk at the current coefficients.
@@ -137,7 +189,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
     phase_start = std::chrono::steady_clock::now();
     step.added = add_candidates(candidates, engine, gradient,
                                 std::min(options.per_step, options.terms - result.active.size()), excluded,
-                                independent, result);
+                                independent, runners_up, result);
     if (step.added.empty()) break;
     for (const double g : gradient.values)
       step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
