@@ -78,6 +78,20 @@ def as_text(outcome):
     return "\n".join(lines + warnings(outcome))
 
 
+def as_markdown(outcome):
+    """The table of docs/performance.md."""
+    names = ("", *COLUMNS, "same answer")
+    lines = [machine_line(outcome) + f"; medians of {outcome['repeats']} (slow peers: fewer), {outcome['date']}.", ""]
+    for result in outcome["settings"]:
+        lines += [f"**{result['number']}. {result['title']}.** Timed: {result['timed']}.", ""]
+        lines += ["| " + " | ".join(names) + " |", "|---" * len(names) + "|"]
+        for row in result["rows"]:
+            texts = [row.who, *cells(row, outcome["quick"]), row.note or row.answer]
+            lines.append("| " + " | ".join(texts) + " |")
+        lines.append("")
+    return "\n".join(lines + warnings(outcome))
+
+
 def as_json(outcome):
     def row_json(row):
         return {

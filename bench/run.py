@@ -35,7 +35,7 @@ def parse_arguments():
     parser.add_argument("--repeats", type=int, help="runs of each (fewer of the slow peers); 3, with --quick 1")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
     parser.add_argument(
-        "--out", type=Path, default=ROOT / "build" / "bench", help="folder for bench.json and bench.html; build/bench"
+        "--out", type=Path, default=ROOT / "build" / "bench", help="folder for bench.json, .html and .md; build/bench"
     )
     parser.add_argument("--tool", type=Path, default=ROOT / "build" / "mfga", help="the program mfga; build/mfga")
     arguments = parser.parse_args()
@@ -114,7 +114,8 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "bench.json").write_text(json.dumps(report.as_json(outcome), indent=2) + "\n")
     (arguments.out / "bench.html").write_text(page.as_html(outcome))
-    say(f"written: {arguments.out}/bench.json, {arguments.out}/bench.html")
+    (arguments.out / "bench.md").write_text(report.as_markdown(outcome))
+    say(f"written: bench.json, bench.html and bench.md in {arguments.out}")
     return 1 if outcome["errors"] else 0
 
 

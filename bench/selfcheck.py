@@ -136,6 +136,7 @@ class Shown(unittest.TestCase):
             "errors": ["setting 1: bad"],
         }
         text, html = report.as_text(outcome), page.as_html(outcome)
+        self.assertIn("| met |", report.as_markdown(outcome))
         for words in ("20.0x", ">= 10x", "met", "did not install (gone)", "error: setting 1: bad", "warning"):
             self.assertIn(words, text)
         self.assertIn("peer &lt;a&gt;: 20.0x", html)
