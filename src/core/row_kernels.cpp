@@ -35,7 +35,7 @@ HWY_INLINE void sums_of_lanes(D /*d*/, const hn::Vec<D>* v, hn::TFromD<D>* total
 #else
 // Adds the halves of a vector to one another until 128 bits are left.
 template <class D, class V = hn::Vec<D> >
-HWY_INLINE auto fold(D d, V v) {
+HWY_INLINE auto fold(D /*d*/, V v) {
   if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 16) {
     return v;
   } else {
@@ -140,8 +140,9 @@ void add_products_single(const float* a, Index a_rows, Index a_stride, const flo
 // Each lane adds up its share in order; then log2(lanes) sums, and the rounding of the last rows' products.
 double single_product_error(Index count) {
   const auto lanes = static_cast<Index>(hn::Lanes(hn::ScalableTag<float>()));
+  const Index in_order = count / lanes;
   constexpr double kRounding = 0x1p-24;
-  return kRounding * static_cast<double>(count / lanes + 2 * (lanes - 1) + 4);
+  return kRounding * static_cast<double>(in_order + 2 * (lanes - 1) + 4);
 }
 
 void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
