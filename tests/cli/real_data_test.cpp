@@ -41,6 +41,23 @@ TEST_F(RealDataCommand, YearHasItsKnownErrors) {
   EXPECT_NEAR(rmse("400"), 8.93, 0.03);
 }
 
+TEST_F(RealDataCommand, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
+  const std::vector<std::vector<std::string>> settings = {
+      {"--train", data("adult/a9a"), "--preset", "paper", "--terms", "60", "--per-step", "5"},
+      {"--train", data("year/train.csv"), "--header", "no", "--target", "0", "--terms", "60"},
+      {"--train", data("news/train.csv"), "--target", "shares", "--terms", "40", "--per-step", "4"}};
+  for (const std::vector<std::string>& setting : settings) {
+    const auto chosen = [&](const std::string& precision) {
+      std::vector<std::string> arguments = {"train", "--precision", precision};
+      arguments.insert(arguments.end(), setting.begin(), setting.end());
+      Json added = Json::array();
+      for (const Json& step : run_json(arguments).at("path")) added.push_back(step.at("added"));
+      return added;
+    };
+    EXPECT_EQ(chosen("mixed"), chosen("double")) << setting[1];
+  }
+}
+
 TEST_F(RealDataCommand, AdultAsTextSaysWhichColumnToLeaveOut) {
   expect_message(run_refused({"train", "--train", data("adult/adult.test"), "--comment", "|"}),
                  {"adult.test:2:2: ", "\"Private\"", "\"x1\"", "expected a number", "--ignore x1", "encode"});
