@@ -242,8 +242,9 @@ void standardise_rows(const double* const* rows, Index count, Index col_stride, 
         for (Index r = 0; r < kRowTile; ++r)
           __builtin_prefetch(rows[first + r + kRowsAhead] + column * col_stride, 0, 2);
       }
-      const bool adjacent = col_stride == 1 && j + kSide <= n_inputs &&
-                            how.columns[static_cast<std::size_t>(j + kSide - 1)] == column + kSide - 1;
+      bool adjacent = col_stride == 1 && j + kSide <= n_inputs;
+      for (Index i = 1; adjacent && i < kSide; ++i)
+        adjacent = how.columns[static_cast<std::size_t>(j + i)] == column + i;
       if (adjacent) {
         const auto means = hn::LoadU(d, mean);
         const auto inverses = hn::LoadU(d, inverse);

@@ -96,7 +96,8 @@ TEST_F(RowKernels, SingleProductsKeepTheirErrorBound) {
 TEST_F(RowKernels, RowsAreStandardised) {
   const Matrix table = reference::random_matrix(kRowTile + kRowsAhead, 23, 8);
   Standardiser how;
-  for (const Index column : {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 22, 21, 8}) {  // runs, gaps, any order
+  // Runs, gaps, any order; also four that begin and end as a run does.
+  for (const Index column : {0, 1, 2, 3, 4, 6, 5, 7, 9, 10, 11, 12, 22, 21, 8, 13, 13, 15, 16}) {
     how.columns.push_back(column);
     how.means.push_back(0.1 * static_cast<double>(column));
     how.inverse_deviations.push_back(2);
