@@ -66,3 +66,12 @@ def chosen_features(z, sigma, atoms):
         if len(atom) == 2 and atom[0] == atom[1]:
             column /= np.sqrt(2)
     return columns
+
+
+def timing(clock):
+    """What a run on a materialised dictionary took, from the times before and after each of its parts."""
+    names = ("prepare", "materialise", "learn")
+    return {
+        "seconds": clock[-1] - clock[0],
+        "parts": {name: end - begin for name, begin, end in zip(names, clock, clock[1:])},
+    }

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from gaussian_features import feature_tuples, in_threads, standardise
+from gaussian_features import feature_tuples, in_threads, standardise, timing
 from machine import peak_memory_mib
 
 TILE_ROWS = 2048  # the fastest of 256 to all rows; also faster than features stored row by row
@@ -21,12 +21,7 @@ def run(job):
     clock.append(time.perf_counter())
     tuples = feature_tuples(x.shape[1])
     return {
-        "seconds": clock[3] - clock[0],
-        "parts": {
-            "prepare": clock[1] - clock[0],
-            "materialise": clock[2] - clock[1],
-            "learn": clock[3] - clock[2],
-        },
+        **timing(clock),
         "mse": mse,
         "atoms": [tuples[j] for j in chosen],
         "peak_mib": peak_memory_mib(),

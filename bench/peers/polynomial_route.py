@@ -10,7 +10,7 @@ import time
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from gaussian_features import chosen_features, envelope_and_centre, feature_tuples
+from gaussian_features import chosen_features, envelope_and_centre, feature_tuples, timing
 from machine import peak_memory_mib
 
 
@@ -34,12 +34,7 @@ def learn(job, choose):
     atoms = [tuples[j] for j in chosen]
     residual = y - chosen_features(z, job["sigma"], atoms) @ coefficients[chosen]
     return {
-        "seconds": clock[3] - clock[0],
-        "parts": {
-            "prepare": clock[1] - clock[0],
-            "materialise": clock[2] - clock[1],
-            "learn": clock[3] - clock[2],
-        },
+        **timing(clock),
         "mse": float(residual.var()),
         "atoms": atoms,
         "peak_mib": peak_mib,
