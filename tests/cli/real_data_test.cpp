@@ -50,8 +50,9 @@ TEST_F(RealDataCommand, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
     const auto chosen = [&](const std::string& precision) {
       std::vector<std::string> arguments = {"train", "--precision", precision};
       arguments.insert(arguments.end(), setting.begin(), setting.end());
+      const Json report = run_json(arguments);
       Json added = Json::array();
-      for (const Json& step : run_json(arguments).at("path")) added.push_back(step.at("added"));
+      for (const Json& step : report.at("path")) added.push_back(step.at("added"));
       return added;
     };
     EXPECT_EQ(chosen("mixed"), chosen("double")) << setting[1];
