@@ -17,7 +17,7 @@ namespace mfga {
 namespace {
 
 constexpr Index kNeighbour = 50;
-constexpr Index kBatch = 256;  // query rows per pass over the table
+constexpr Index kBatch = 128;  // query rows per pass over the table
 constexpr Index kMostQueries = 2048;
 constexpr Index kSpareRows = 14;  // beyond the neighbour, that may come before it when looked at closely
 

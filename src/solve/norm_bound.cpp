@@ -10,16 +10,26 @@ double meet_norm_bound(double bound, double relative_tolerance, double first_gue
                        const std::function<double(double)>& norm_at) {
   const auto residual_at = [&](double multiplier) { return 1 / norm_at(multiplier) - 1 / bound; };
   const double tolerance = relative_tolerance / bound;
-  double low = 0;
-  double low_residual = residual_at(low);
-  if (low_residual >= -tolerance) return low;
+  // From the guess outwards to where the bound is met. Zero comes last: where classes can be told apart without
+  // error, the norm at zero is infinite, and long before that the bound has been passed.
+  constexpr double kFactor = 10;
+  constexpr double kNegligible = 1e-8;
   double high = first_guess;
   double high_residual = residual_at(high);
+  double low = high;
+  double low_residual = high_residual;
   while (high_residual < 0) {
     low = high;
     low_residual = high_residual;
-    high *= 10;
+    high *= kFactor;
     high_residual = residual_at(high);
+  }
+  while (low_residual >= -tolerance) {
+    if (low == 0) return low;
+    high = low;
+    high_residual = low_residual;
+    low = low > kNegligible * first_guess ? low / (kFactor * kFactor) : 0;
+    low_residual = residual_at(low);
   }
   double multiplier = high;
   double residual = high_residual;

@@ -26,7 +26,7 @@ double mean_distance_to_neighbour(const Matrix& x, Index neighbour) {
 }
 
 TEST(NeighbourWidth, IsTheMeanDistanceToTheFiftiethNeighbour) {
-  for (const Index n_rows : {2, 30, 51, 52, 200}) {
+  for (const Index n_rows : {2, 30, 51, 52, 128}) {
     const Matrix x = reference::random_matrix(n_rows, 6, 1);
     Workers workers(2);
     const NeighbourWidth width = neighbour_width({x.view(), reference::plain_inputs(6)}, 1, workers);
