@@ -67,6 +67,11 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
   return result;
 }
 
+double BlockedRows::standardised(Index input, double value) const {
+  const auto j = static_cast<std::size_t>(input);
+  return (value - standardiser_.means[j]) * standardiser_.inverse_deviations[j];
+}
+
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
   const Index first = block * kBlockRows;
   const Index count = std::min(kBlockRows, rows_ - first);

@@ -52,6 +52,8 @@ class BlockedRows {
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(standardiser_.columns.size()); }
+  // What a number in the column of an input becomes.
+  [[nodiscard]] double standardised(Index input, double value) const;
   [[nodiscard]] Index blocks() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
   // The block lives in the arena until the caller's scope ends.
   [[nodiscard]] RowBlock load(Index block, Arena& arena) const;

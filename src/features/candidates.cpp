@@ -63,19 +63,20 @@ void Candidates::correlate_single(const RowBlock& block, const double* weights, 
   }
 }
 
-std::vector<double> Candidates::single_errors(const BlockedRows& rows, Workers& workers) const {
+std::vector<double> Candidates::square_norms(const BlockedRows& rows, Workers& workers) const {
   std::vector<double> result(static_cast<std::size_t>(size()));
   sum_over_blocks(rows, workers, result, [&](const RowBlock& block, Arena& arena, double* sums) {
-    const RowBlock both = with_single(block, arena);
-    for (std::size_t p = 0; p < families_.size(); ++p) {
-      if (const SingleCorrelator* single = families_[p]->single())
-        single->add_square_norms(both, sums + offsets_[p], arena);
-    }
+    for (std::size_t p = 0; p < families_.size(); ++p)
+      families_[p]->add_square_norms(block, sums + offsets_[p], arena);
   });
-  constexpr double kNormSlack = 1.01;  // the norms are in single precision as well
+  return result;
+}
+
+std::vector<double> Candidates::single_errors(const BlockedRows& rows, Workers& workers) const {
+  std::vector<double> result = square_norms(rows, workers);
   for (std::size_t p = 0; p < families_.size(); ++p) {
     const SingleCorrelator* single = families_[p]->single();
-    const double relative = single != nullptr ? kNormSlack * single->relative_error() : 0;
+    const double relative = single != nullptr ? single->relative_error() : 0;
     for (Index j = offsets_[p]; j < offsets_[p + 1]; ++j) {
       double& value = result[static_cast<std::size_t>(j)];
       value = relative * std::sqrt(value);

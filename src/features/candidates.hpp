@@ -21,6 +21,8 @@ class Candidates {
   // See CandidateFamily::correlate.
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const;
+  // |phi_j|^2 over all rows.
+  [[nodiscard]] std::vector<double> square_norms(const BlockedRows& rows, Workers& workers) const;
 
   // Whether some of the candidates can be correlated in single precision.
   [[nodiscard]] bool have_single() const;

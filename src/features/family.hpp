@@ -36,9 +36,10 @@ struct CandidateContext {
   const BlockedRows* rows = nullptr;  // the training rows, for families that take atoms from the data
 };
 
-// A field of Atom::parameters in model files: one number, or one per input of the model.
+// A field of Atom::parameters in model files: one number, one per input of the model, or all that are left
+// (the last field only; FeatureFamily::validate checks how many).
 struct ParameterField {
-  enum class Size { kOne, kPerInput };
+  enum class Size { kOne, kPerInput, kRest };
   std::string_view name;
   Size size = Size::kOne;
 };
@@ -51,8 +52,6 @@ class SingleCorrelator {
   // The result for all rows is off by at most relative_error() * |weights|_2 * |phi_j|_2, if it is finite.
   virtual void correlate_single(const RowBlock& block, const double* weights, double* out,
                                 Arena& arena) const = 0;
-  // out[j] += sum over the block's rows n of phi_j(x_n)^2, to three digits or better.
-  virtual void add_square_norms(const RowBlock& block, double* out, Arena& arena) const = 0;
   [[nodiscard]] virtual double relative_error() const = 0;
 };
 
@@ -66,6 +65,8 @@ class CandidateFamily {
   // for `columns` weight columns c and every candidate j.
   virtual void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                          double* out, Index out_stride, Arena& arena) const = 0;
+  // out[j] += sum over the block's rows n of phi_j(x_n)^2, for every candidate j.
+  virtual void add_square_norms(const RowBlock& block, double* out, Arena& arena) const = 0;
   // Null if the family has none.
   [[nodiscard]] virtual const SingleCorrelator* single() const { return nullptr; }
 };

@@ -60,6 +60,9 @@ class FourierCandidates final : public CandidateFamily {
     correlate_directions(directions_, values_, block, weights, weight_stride, columns, out, out_stride,
                          arena);
   }
+  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
+    add_squares_of_directions(directions_, values_, block, out, arena);
+  }
 
  private:
   Directions directions_;

@@ -147,6 +147,16 @@ class GaussianCandidates final : public CandidateFamily, public SingleCorrelator
     }
   }
 
+  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* weights = arena.take(block.rows);
+    exponentials(block.square_norms, -2 * decay(sigma_), block.rows, weights);
+    double* squares = arena.take(n_inputs_ * block.stride);
+    for (Index j = 0; j < n_inputs_; ++j)
+      multiply(block.input(j), block.input(j), block.rows, squares + j * block.stride);
+    add_all_orders(Inputs<double>{squares, block.stride, block.rows}, weights, Power::kTwo, 1, out, arena);
+  }
+
   [[nodiscard]] const SingleCorrelator* single() const override { return this; }
 
   void correlate_single(const RowBlock& block, const double* weights, double* out,
@@ -171,20 +181,6 @@ class GaussianCandidates final : public CandidateFamily, public SingleCorrelator
     }
     add_all_orders(Inputs<float>{block.single, block.stride, block.rows}, rounded, Power::kOne, 1 / scale,
                    out, arena);
-  }
-
-  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
-    const Arena::Scope scope(arena);
-    double* e = arena.take(block.rows);
-    envelope(block, sigma_, e);
-    float* weights = arena.take_single(block.rows);
-    for (Index n = 0; n < block.rows; ++n) weights[n] = static_cast<float>(e[n] * e[n]);
-    float* squares = arena.take_single(n_inputs_ * block.stride);
-    for (Index j = 0; j < n_inputs_; ++j) {
-      const float* x = block.single + j * block.stride;
-      multiply(x, x, block.rows, squares + j * block.stride);
-    }
-    add_all_orders(Inputs<float>{squares, block.stride, block.rows}, weights, Power::kTwo, 1, out, arena);
   }
 
   // Rounding of the weights, of each input and of each product, and the sum of a block.

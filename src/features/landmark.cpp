@@ -72,6 +72,9 @@ class LandmarkCandidates final : public CandidateFamily {
                  double* out, Index out_stride, Arena& arena) const override {
     correlate_directions(centres_, values_, block, weights, weight_stride, columns, out, out_stride, arena);
   }
+  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
+    add_squares_of_directions(centres_, values_, block, out, arena);
+  }
 
  private:
   Directions centres_;

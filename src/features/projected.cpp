@@ -20,21 +20,44 @@ void evaluate_directions(const Directions& directions, const ProjectionValues& v
   values.finish(block, first, count, out, out_stride);
 }
 
-void correlate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
-                          const double* weights, Index weight_stride, Index columns, double* out,
-                          Index out_stride, Arena& arena) {
+namespace {
+
+// Calls use(first, count, values) for tiles of directions, with their values on the block's rows.
+template <class Use>
+void for_each_tile(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
+                   Arena& arena, Use use) {
   constexpr Index kTile = 64;  // their values stay in the second-level cache
   const Arena::Scope scope(arena);
   double* tile = arena.take(kTile * block.stride);
   for (Index first = 0; first < directions.size(); first += kTile) {
     const Index count = std::min(kTile, directions.size() - first);
     evaluate_directions(directions, values, block, first, count, tile, block.stride);
+    use(first, count, tile);
+  }
+}
+
+}  // namespace
+
+void correlate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
+                          const double* weights, Index weight_stride, Index columns, double* out,
+                          Index out_stride, Arena& arena) {
+  for_each_tile(directions, values, block, arena, [&](Index first, Index count, const double* tile) {
     for (Index c = 0; c < columns; ++c) {
       cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0,
                   tile, static_cast<int>(block.stride), weights + c * weight_stride, 1, 1.0,
                   out + c * out_stride + first, 1);
     }
-  }
+  });
+}
+
+void add_squares_of_directions(const Directions& directions, const ProjectionValues& values,
+                               const RowBlock& block, double* out, Arena& arena) {
+  for_each_tile(directions, values, block, arena, [&](Index first, Index count, const double* tile) {
+    for (Index i = 0; i < count; ++i) {
+      const double norm = cblas_dnrm2(static_cast<int>(block.rows), tile + i * block.stride, 1);
+      out[first + i] += norm * norm;
+    }
+  });
 }
 
 Index ProjectedFamily::count_of(const FamilyOptionValues& values) {

@@ -36,6 +36,10 @@ void correlate_directions(const Directions& directions, const ProjectionValues& 
                           const double* weights, Index weight_stride, Index columns, double* out,
                           Index out_stride, Arena& arena);
 
+// out[j] += sum over rows of the square of the value of direction j.
+void add_squares_of_directions(const Directions& directions, const ProjectionValues& values,
+                               const RowBlock& block, double* out, Arena& arena);
+
 // A family of `count` atoms with a kernel width, whose atoms use all inputs.
 class ProjectedFamily : public FeatureFamily {
  public:

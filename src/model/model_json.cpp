@@ -91,7 +91,9 @@ Json term_to_json(const Term& term, const std::vector<std::string>& names) {
   auto next = atom.parameters.begin();
   for (const ParameterField& field : find_feature_family(atom.family)->parameter_fields()) {
     const bool single = field.size == ParameterField::Size::kOne;
-    const auto end = next + (single ? 1 : static_cast<std::ptrdiff_t>(names.size()));
+    const auto end = field.size == ParameterField::Size::kRest
+                         ? atom.parameters.end()
+                         : next + (single ? 1 : static_cast<std::ptrdiff_t>(names.size()));
     json[std::string(field.name)] = single ? Json(*next) : Json(std::vector<double>(next, end));
     next = end;
   }
@@ -130,7 +132,7 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
       continue;
     }
     const std::vector<Node> numbers = value.elements();
-    if (numbers.size() != input_positions.size()) {
+    if (field.size == ParameterField::Size::kPerInput && numbers.size() != input_positions.size()) {
       value.fail(fmt::format("expected {} numbers, one per input of the model", input_positions.size()));
     }
     for (const Node& number : numbers) atom.parameters.push_back(number.number());

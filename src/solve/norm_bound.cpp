@@ -10,8 +10,8 @@ double meet_norm_bound(double bound, double relative_tolerance, double first_gue
                        const std::function<double(double)>& norm_at) {
   const auto residual_at = [&](double multiplier) { return 1 / norm_at(multiplier) - 1 / bound; };
   const double tolerance = relative_tolerance / bound;
-  // From the guess outwards to where the bound is met. Zero comes last: where classes can be told apart without
-  // error, the norm at zero is infinite, and long before that the bound has been passed.
+  // From the guess outwards to where the bound is met. Zero comes last: where classes can be told apart
+  // without error, the norm at zero is infinite, and long before that the bound has been passed.
   constexpr double kFactor = 10;
   constexpr double kNegligible = 1e-8;
   double high = first_guess;

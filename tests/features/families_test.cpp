@@ -85,6 +85,8 @@ TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
         const AtomValues values(atoms);
 
         Matrix correlations(2, candidates.size());
+        Workers workers(2);
+        const std::vector<double> square_norms = candidates.square_norms(rows, workers);
         Arena arena;
         for (Index b = 0; b < rows.blocks(); ++b) {
           const Arena::Scope scope(arena);
@@ -100,6 +102,10 @@ TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
                   << expression;
             }
           }
+        }
+        for (Index j = 0; j < candidates.size(); ++j) {
+          const double expected = features.col(j).squaredNorm();
+          ASSERT_NEAR(square_norms[static_cast<std::size_t>(j)], expected, 1e-11 * expected) << expression;
         }
         for (Index c = 0; c < 2; ++c) {
           const Eigen::Map<const Eigen::VectorXd> w(weights.row(c), n_rows);
