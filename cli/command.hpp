@@ -34,8 +34,14 @@ void add_option_table(CLI::App& command, Options& options, std::span<const Optio
   for (const OptionRow<Options>& row : table) {
     std::visit(
         [&](auto member) {
-          CLI::Option* option =
-              command.add_option("--" + std::string(row.name), options.*member, std::string(row.help));
+          const std::string name = "--" + std::string(row.name);
+          if constexpr (std::is_same_v<decltype(member), std::string Options::*>) {
+            if (row.value == "no|yes") {
+              command.add_flag(name + "{yes}", options.*member, std::string(row.help))->group(group);
+              return;
+            }
+          }
+          CLI::Option* option = command.add_option(name, options.*member, std::string(row.help));
           option->group(group);
           if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>)
             option->delimiter(',')->allow_extra_args(false);

@@ -42,6 +42,7 @@ Json path_to_json(const FitReport& report) {
   for (const PathStep& step : report.path) {
     path.push_back({{"terms", step.terms},
                     {"added", step.added},
+                    {"removed", step.removed},
                     {"risk", step.risk},
                     {"largest_gradient", step.largest_gradient},
                     {"ridge", step.ridge},
@@ -98,6 +99,8 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["dropped_columns"] = report.dropped_columns;
   json["dependent_atoms"] = report.dependent_atoms;
   json["labels"] = model.labels;
+  json["select"] = report.select.empty() ? Json() : Json(report.select);
+  json["kernel_weights"] = report.kernel_weights;
   json["sigma"] = report.sigmas.empty() ? Json() : Json(report.sigmas.front());
   json["sigmas"] = report.sigmas;
   json["auto_sigma"] = report.auto_sigma > 0 ? Json({{"value", report.auto_sigma},
@@ -120,6 +123,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
                      {"gradient", report.gradient_seconds},
                      {"products", report.products_seconds},
                      {"refit", report.refit_seconds},
+                     {"refine", report.refine_seconds},
                      {"predict", timing.predict},
                      {"total", timing.total}};
   json["gradient_passes"] = report.gradient_passes;

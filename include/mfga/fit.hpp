@@ -23,6 +23,11 @@ struct FitOptions {
   std::string method = "mfga";        // mfga | rks | lkrf | eerf | gk | glk
   std::string preset = "none";        // none | paper
   std::string features = {};          // the dictionary; empty: the preset's
+  std::string nu = "uniform";         // uniform | norm | alignment | cv: weights of the dictionary's kernels
+  std::string select = "auto";        // auto | gradient | normalised | gain
+  Index shortlist = 0;                // candidates looked at closely per step; 0: auto
+  std::string search = "greedy";      // greedy | htp
+  std::string refine = "no";          // no | yes: swaps after the search
   Index terms = 40;                   // M
   Index per_step = 1;                 // atoms added per greedy step
   double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses
@@ -53,19 +58,22 @@ struct TrainingData {
 };
 
 struct PathStep {
-  std::vector<std::string> added;  // formulas of the atoms that joined
-  Index terms = 0;                 // in the model after this step
-  double risk = 0;                 // mean loss on the training rows after the refit
-  double largest_gradient = 0;     // of the risk with respect to a candidate, before the step; with mixed
-                                   // precision to about four digits
-  double ridge = 0;                // the ridge, or the multiplier of the norm bound
-  double seconds = 0;              // since the fit began
+  std::vector<std::string> added;    // formulas of the atoms that joined
+  std::vector<std::string> removed;  // and that left (search htp, refine)
+  Index terms = 0;                   // in the model after this step
+  double risk = 0;                   // mean loss on the training rows after the refit
+  double largest_gradient = 0;       // of the risk with respect to a candidate, before the step; with mixed
+                                     // precision to about four digits
+  double ridge = 0;                  // the ridge, or the multiplier of the norm bound
+  double seconds = 0;                // since the fit began
   int newton_steps = 0;
 };
 
 struct FitReport {
   std::string engine;
   std::string features;
+  std::string select;                  // the rule used; empty for methods without a search
+  std::vector<double> kernel_weights;  // nu of each summand of the dictionary, scaled to sum to one
   Index candidates = 0;
   Index rows = 0;
   std::vector<std::string> dropped_columns;  // constant on the training rows
@@ -83,6 +91,7 @@ struct FitReport {
   double gradient_seconds = 0;
   double products_seconds = 0;  // selection and products of the atoms chosen
   double refit_seconds = 0;
+  double refine_seconds = 0;
   Index gradient_passes = 0;
 };
 

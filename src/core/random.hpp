@@ -25,7 +25,8 @@ enum class RandomStream : std::uint32_t {
   kFourier,
   kLandmarks,
   kSubsample,
-  kFolds
+  kFolds,
+  kKernelProbes
 };
 
 class CounterRandom {

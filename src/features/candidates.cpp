@@ -6,18 +6,18 @@
 
 namespace mfga {
 
-Candidates::Candidates(const Dictionary& dictionary, const CandidateContext& context) {
-  std::vector<double> nu;
-  for (const FamilyRequest& request : dictionary.requests()) {
-    nu.push_back(kernel_weight(request));
-  }
-  const double total = std::accumulate(nu.begin(), nu.end(), 0.0);
-  for (std::size_t p = 0; p < nu.size(); ++p) {
+Candidates::Candidates(const Dictionary& dictionary, const CandidateContext& context,
+                       std::span<const double> weights) {
+  for (const FamilyRequest& request : dictionary.requests()) weights_.push_back(kernel_weight(request));
+  for (std::size_t p = 0; p < weights.size(); ++p) weights_[p] *= weights[p];
+  const double total = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  for (std::size_t p = 0; p < weights_.size(); ++p) {
+    weights_[p] /= total;
     const FamilyRequest& request = dictionary.requests()[p];
     const FeatureFamily& family = *find_feature_family(request.family);
     CandidateContext own = context;
     own.seed += p;  // summands of one family draw different atoms
-    families_.push_back(family.bind(option_values(family, request), own, nu[p] / total));
+    families_.push_back(family.bind(option_values(family, request), own, weights_[p]));
     offsets_.push_back(offsets_.back() + families_.back()->size());
   }
 }
@@ -25,7 +25,12 @@ Candidates::Candidates(const Dictionary& dictionary, const CandidateContext& con
 Atom Candidates::atom(Index candidate) const {
   const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), candidate);
   const auto family = static_cast<std::size_t>(next - offsets_.begin() - 1);
-  return families_[family]->atom(candidate - offsets_[family]);
+  Atom atom = families_[family]->atom(candidate - offsets_[family]);
+  if (!scales_.empty()) {
+    const double scale = scales_[static_cast<std::size_t>(candidate)];
+    atom.nu *= scale * scale;
+  }
+  return atom;
 }
 
 std::vector<double> Candidates::sigmas() const {
@@ -37,6 +42,32 @@ std::vector<double> Candidates::sigmas() const {
     if (!fields.empty() && fields[0].name == "sigma") result.push_back(first.parameters[0]);
   }
   return result;
+}
+
+void Candidates::normalise(const BlockedRows& rows, bool centred, Workers& workers) {
+  scales_.clear();
+  std::vector<double> squares = square_norms(rows, workers);
+  const auto n_rows = static_cast<double>(rows.rows());
+  std::vector<double> sums(squares.size());
+  if (centred) {
+    const std::vector<double> ones(kBlockRows, 1.0);
+    sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+      correlate(block, ones.data(), kBlockRows, 1, out, size(), arena);
+    });
+  }
+  constexpr double kConstant = 1e-10;  // what is left of the square norm by rounding
+  for (std::size_t j = 0; j < squares.size(); ++j) {
+    const double left = squares[j] - sums[j] * sums[j] / n_rows;
+    scales_.push_back(left > kConstant * squares[j] ? std::sqrt(n_rows / left) : 0);
+  }
+}
+
+void Candidates::scale(std::span<double> sums) const {
+  for (std::size_t j = 0; j < scales_.size(); ++j) sums[j] *= scales_[j];
+}
+
+bool Candidates::is_constant(Index candidate) const {
+  return !scales_.empty() && scales_[static_cast<std::size_t>(candidate)] == 0;
 }
 
 void Candidates::correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
@@ -69,6 +100,8 @@ std::vector<double> Candidates::square_norms(const BlockedRows& rows, Workers& w
     for (std::size_t p = 0; p < families_.size(); ++p)
       families_[p]->add_square_norms(block, sums + offsets_[p], arena);
   });
+  scale(result);
+  scale(result);
   return result;
 }
 

@@ -12,13 +12,27 @@ namespace mfga {
 
 class Candidates {
  public:
-  Candidates(const Dictionary& dictionary, const CandidateContext& context);
+  // `weights`, if given, multiply those of the summands.
+  Candidates(const Dictionary& dictionary, const CandidateContext& context,
+             std::span<const double> weights = {});
 
   [[nodiscard]] Index size() const { return offsets_.back(); }
   [[nodiscard]] Atom atom(Index candidate) const;
+  // The first candidate of each summand, and the total.
+  [[nodiscard]] std::span<const Index> offsets() const { return offsets_; }
+  // The weight nu of each summand.
+  [[nodiscard]] std::span<const double> weights() const { return weights_; }
   // The width of each kernel that has one.
   [[nodiscard]] std::vector<double> sigmas() const;
-  // See CandidateFamily::correlate.
+  // Scales every candidate to a root mean square of 1 on the rows, after centring if `centred`. One that is
+  // constant there is scaled to 0.
+  void normalise(const BlockedRows& rows, bool centred, Workers& workers);
+  // Multiplies what `correlate` and `correlate_single` gave, summed over all rows, by those scales.
+  void scale(std::span<double> sums) const;
+  // Whether the candidate was found to be constant by `normalise`.
+  [[nodiscard]] bool is_constant(Index candidate) const;
+
+  // See CandidateFamily::correlate; without the scales of `normalise`, see `scale`.
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const;
   // |phi_j|^2 over all rows.
@@ -35,7 +49,9 @@ class Candidates {
 
  private:
   std::vector<std::unique_ptr<CandidateFamily>> families_;
+  std::vector<double> weights_;    // of each, sum 1
   std::vector<Index> offsets_{0};  // first candidate of each family, and the total
+  std::vector<double> scales_;     // [candidates]; empty: all 1
 };
 
 // Values of a list of atoms, in the order of the list.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -25,6 +26,8 @@
 #include "solve/cross_validation.hpp"
 #include "solve/greedy.hpp"
 #include "solve/independent_atoms.hpp"
+#include "solve/kernel_weights.hpp"
+#include "solve/set_search.hpp"
 
 namespace mfga {
 namespace {
@@ -71,6 +74,8 @@ void check_folds(Index rows, Index folds) {
 // What the options "auto" come to for a task under the preset.
 struct Settings {
   std::string features;
+  std::string select;
+  SelectionOptions selection;
   Intercept intercept;
   bool scale_target_by_range;
 };
@@ -84,6 +89,15 @@ Settings resolve_settings(const FitOptions& options, Task task) {
     settings.features = !paper       ? "linear + gaussian(order=2)"
                         : regression ? "linear + gaussian(order=2, squares=no)"
                                      : "linear + gaussian(order=1)";
+  }
+  settings.select = options.select != "auto" ? options.select : paper ? "gradient" : "gradient";
+  settings.selection.rule = settings.select == "gain" ? Rule::kGain : Rule::kGradient;
+  settings.selection.shortlist = options.shortlist;
+  if (options.shortlist == 0 && !paper) {
+    constexpr Index kForQuadraticModel = 32;
+    settings.selection.shortlist = options.per_step > 1 ? 2 * options.per_step : 1;
+    if (settings.select == "gain" && !regression)
+      settings.selection.shortlist = std::max(settings.selection.shortlist, kForQuadraticModel);
   }
   const bool intercept = options.intercept == "auto" ? !(paper && regression) : options.intercept == "yes";
   settings.intercept = intercept ? Intercept::kUnpenalised : Intercept::kNone;
@@ -251,16 +265,20 @@ class Fitter {
     if (dictionary.needs_sigma()) find_width();
     report().prepare_seconds = seconds_since(start_);
 
-    const BlockedRows& all_rows = whole_ != nullptr ? whole_->rows_ : rows_;
-    const Candidates candidates(dictionary, {rows_.inputs(), report().auto_sigma, options_.seed, &all_rows});
+    candidates_ = whole_ != nullptr ? whole_->candidates_ : make_candidates(dictionary);
+    const Candidates& candidates = *candidates_;
     report().candidates = candidates.size();
     report().sigmas = candidates.sigmas();
+    report().select = settings_.select;
+    report().kernel_weights.assign(candidates.weights().begin(), candidates.weights().end());
     std::vector<std::shared_ptr<const GramSums>> sums_of_folds;
     if (validation_ != nullptr) {
-      choose_ridge(path_terms(std::min(options_.terms, candidates.size()), options_.per_step),
+      const Index terms = std::min(options_.terms, candidates.size());
+      choose_ridge(grows_step_by_step() ? path_terms(terms, options_.per_step) : std::vector<Index>{terms},
                    [&](const Folds& folds) {
-                     return report().engine == "gram" ? losses_by_gram(folds, candidates, sums_of_folds)
-                                                      : losses_by_fits(folds);
+                     return report().engine == "gram" && grows_step_by_step()
+                                ? losses_by_gram(folds, candidates, sums_of_folds)
+                                : losses_by_fits(folds);
                    });
     }
 
@@ -269,15 +287,22 @@ class Fitter {
     const auto engine = report().engine != "gram" ? make_lazy_engine(problem(), candidates, precision())
                         : sums_of_folds.empty()   ? make_gram_engine(problem(), candidates)
                                                   : make_gram_engine(std::move(sums_of_folds));
-    const auto refit = make_refit();
     const Index terms_wanted = std::min(options_.terms, candidates.size());
-    const GreedyResult greedy =
-        run_greedy(problem(), candidates, *engine, *refit,
-                   {options_.terms, options_.per_step, options_.tolerance, penalty_},
-                   [&](const GreedyStep& step, const ActiveSet& active) {
-                     if (on_model_) on_model_(active.score());
-                     return !progress_ || progress_({active.size(), terms_wanted, step.risk, step.seconds});
-                   });
+    const GreedyOptions greedy_options = search_options();
+    const StepCallback on_step = [&](const GreedyStep& step, const ActiveSet& active) {
+      if (on_model_) on_model_(active.score());
+      return !progress_ || progress_({active.size(), terms_wanted, step.risk, step.seconds});
+    };
+    const RefitFactory new_refit = [&] { return make_refit(); };
+    GreedyResult greedy =
+        options_.search == "htp"
+            ? run_hard_thresholding(problem(), candidates, *engine, new_refit, greedy_options, on_step)
+            : run_greedy(problem(), candidates, *engine, *make_refit(), greedy_options, on_step);
+    if (options_.refine == "yes") {
+      const auto refine_start = Clock::now();
+      refine(problem(), candidates, *engine, new_refit, greedy_options, on_step, greedy);
+      report().refine_seconds = seconds_since(refine_start);
+    }
     report().fit_seconds = seconds_since(fit_start);
     report().gradient_seconds = greedy.seconds.gradient;
     report().products_seconds = greedy.seconds.products;
@@ -289,6 +314,69 @@ class Fitter {
     if (!greedy.converged) warn_of_separation();
     finish(greedy.path.empty() ? penalty_.ridge : greedy.path.back().ridge,
            greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk);
+  }
+
+  [[nodiscard]] GreedyOptions search_options() const {
+    return {options_.terms, options_.per_step, options_.tolerance, penalty_, settings_.selection};
+  }
+
+  // Whether each step of the search has a model of its own number of terms.
+  [[nodiscard]] bool grows_step_by_step() const { return options_.search == "greedy"; }
+
+  // The candidates with their weights, at unit norm if the selection wants them so.
+  std::shared_ptr<const Candidates> make_candidates(const Dictionary& dictionary) {
+    const CandidateContext context{rows_.inputs(), report().auto_sigma, options_.seed, &rows_};
+    auto candidates = std::make_shared<Candidates>(dictionary, context);
+    if (settings_.select != "gradient") {
+      candidates->normalise(rows_, settings_.intercept == Intercept::kUnpenalised, workers_);
+      return candidates;
+    }
+    const auto weighted = [&](std::vector<double> weights) {
+      // A kernel without any weight would not be a part of the dictionary at all.
+      constexpr double kSmallest = 1e-6;
+      const double largest = *std::max_element(weights.begin(), weights.end());
+      for (double& weight : weights) weight = largest > 0 ? std::max(weight, kSmallest * largest) : 1;
+      return std::make_shared<const Candidates>(dictionary, context, weights);
+    };
+    const auto by_norm = [&] { return weighted(norm_weights(problem(), *candidates)); };
+    const auto by_alignment = [&] {
+      return weighted(alignment_weights_of_kernels(problem(), *candidates, options_.seed));
+    };
+    if (options_.nu == "norm") return by_norm();
+    if (options_.nu == "alignment") return by_alignment();
+    if (options_.nu == "cv") return best_of_candidates({candidates, by_norm(), by_alignment()});
+    return candidates;
+  }
+
+  // Those with the smallest loss on held-out rows, with the ridge that was given.
+  std::shared_ptr<const Candidates> best_of_candidates(
+      const std::vector<std::shared_ptr<const Candidates>>& all) {
+    const CrossValidationOptions defaults;
+    const Folds folds(rows_.rows(), defaults.folds, options_.seed);
+    refuse_folds_of_one_class(folds);
+    std::shared_ptr<const Candidates> best;
+    double best_loss = std::numeric_limits<double>::infinity();
+    for (const auto& candidates : all) {
+      candidates_ = candidates;
+      double loss = 0;
+      for (Index fold = 0; fold < folds.count(); ++fold) {
+        const Model model = Fitter(*this, options_, folds.training(fold), {}).run({}).model;
+        loss += held_out_loss(folds.held_out(fold), score_of(model)) / static_cast<double>(folds.count());
+      }
+      if (!best || loss < best_loss) {
+        best = candidates;
+        best_loss = loss;
+      }
+    }
+    return best;
+  }
+
+  // The mean loss of a score on some rows.
+  [[nodiscard]] double held_out_loss(const std::vector<Index>& rows, const ScoreFunction& score) {
+    const BlockedRows held_out = rows_.subset(rows);
+    const std::vector<double> targets = values_of(target_.values, rows);
+    return loss_sum({held_out, targets, *target_.loss, settings_.intercept, workers_}, score) /
+           static_cast<double>(held_out.rows());
   }
 
   void learn_random_features() {
@@ -416,10 +504,11 @@ class Fitter {
     const auto text = [&](Index candidate) { return describe(candidates.atom(candidate), names).text; };
     Index terms = 0;
     for (const GreedyStep& step : greedy.path) {
-      terms += static_cast<Index>(step.added.size());
-      PathStep& out = report().path.emplace_back(
-          PathStep{{}, terms, step.risk, step.largest_gradient, step.ridge, step.seconds, step.newton_steps});
+      terms += static_cast<Index>(step.added.size()) - static_cast<Index>(step.removed.size());
+      PathStep& out = report().path.emplace_back(PathStep{
+          {}, {}, terms, step.risk, step.largest_gradient, step.ridge, step.seconds, step.newton_steps});
       for (const Index candidate : step.added) out.added.push_back(text(candidate));
+      for (const Index candidate : step.removed) out.removed.push_back(text(candidate));
     }
     for (const Index candidate : greedy.dependent) report().dependent_atoms.push_back(text(candidate));
   }
@@ -434,8 +523,8 @@ class Fitter {
     }
     report().initial_risk =
         loss_sum(problem(), ScoreFunction({}, {}, constant)) / static_cast<double>(rows_.rows());
-    PathStep step{{},          static_cast<Index>(model().terms.size()), risk, 0, ridge, report().fit_seconds,
-                  newton_steps};
+    PathStep step{
+        {}, {}, static_cast<Index>(model().terms.size()), risk, 0, ridge, report().fit_seconds, newton_steps};
     report().path.push_back(std::move(step));
   }
 
@@ -483,8 +572,7 @@ class Fitter {
     constexpr double kPartOfSums = 0.8;  // of the time, roughly
     sums = gram_sums_of_folds(problem(), candidates, folds,
                               [&](double part) { show_validation(kPartOfSums * part); });
-    return gram_path_losses(problem(), candidates, folds, sums, validation_->ridges,
-                            {options_.terms, options_.per_step, options_.tolerance, {}},
+    return gram_path_losses(problem(), candidates, folds, sums, validation_->ridges, search_options(),
                             [&](double part) { show_validation(kPartOfSums + (1 - kPartOfSums) * part); });
   }
 
@@ -494,23 +582,20 @@ class Fitter {
     FoldLosses losses;
     for (Index fold = 0; fold < folds.count(); ++fold) {
       losses.emplace_back(n_ridges, n_steps);
-      const BlockedRows held_out = rows_.subset(folds.held_out(fold));
-      const std::vector<double> targets = values_of(target_.values, folds.held_out(fold));
-      const auto held_out_loss = [&](const ScoreFunction& score) {
-        return loss_sum({held_out, targets, *target_.loss, settings_.intercept, workers_}, score) /
-               static_cast<double>(held_out.rows());
+      const auto loss_of = [&](const ScoreFunction& score) {
+        return held_out_loss(folds.held_out(fold), score);
       };
       const std::vector<Index> training = folds.training(fold);
       for (Index ridge = 0; ridge < n_ridges; ++ridge) {
         FitOptions options = options_;
         options.engine = "lazy";
+        options.refine = "no";
         options.ridge = validation_->ridges[static_cast<std::size_t>(ridge)];
         PathLosses path(losses.back().row(ridge), n_steps);
-        const Model model = Fitter(*this, options, training,
-                                   [&](const ScoreFunction& score) { path.add(held_out_loss(score)); })
-                                .run({})
-                                .model;
-        path.finish([&] { return held_out_loss(score_of(model)); });
+        std::function<void(const ScoreFunction&)> on_model;
+        if (grows_step_by_step()) on_model = [&](const ScoreFunction& score) { path.add(loss_of(score)); };
+        const Model model = Fitter(*this, options, training, on_model).run({}).model;
+        path.finish([&] { return loss_of(score_of(model)); });
         show_validation(
             (static_cast<double>(fold) + static_cast<double>(ridge + 1) / static_cast<double>(n_ridges)) /
             static_cast<double>(folds.count()));
@@ -552,6 +637,7 @@ class Fitter {
   Standardisation standard_;
   BlockedRows rows_;
   Penalty penalty_;
+  std::shared_ptr<const Candidates> candidates_;
   const Fitter* whole_ = nullptr;  // the fit whose rows these are some of
   std::function<void(const ScoreFunction&)> on_model_;
   const CrossValidationOptions* validation_ = nullptr;

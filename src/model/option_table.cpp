@@ -1,6 +1,7 @@
 #include "model/option_table.hpp"
 
 #include <array>
+#include <utility>
 
 #include "features/family.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 
-constexpr std::array<OptionRow<FitOptions>, 19> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 24> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -21,6 +22,25 @@ constexpr std::array<OptionRow<FitOptions>, 19> kFitTable = {{
      "paper: the paper's dictionary, target scaled to [-1, 1], intercept for classification only"},
     {"features", &FitOptions::features, "EXPRESSION", 0, 0,
      "dictionary of candidate features, e.g. \"linear + gaussian(order=2)\", which is the default"},
+    {"nu", &FitOptions::nu, "uniform|norm|alignment|cv", 0, 0,
+     "weights of the dictionary's kernels; uniform: as written in --features; norm: all kernels of one size; "
+     "alignment: by how well each explains the target alone; cv: the best of these by cross-validation. They "
+     "matter "
+     "for --select gradient only"},
+    {"select", &FitOptions::select, "auto|gradient|normalised|gain", 0, 0,
+     "what ranks the candidates; gradient: the gradient of the risk, as in the paper; normalised: the same "
+     "for "
+     "candidates at unit norm; gain: the decrease of the risk when a candidate is added and all terms are "
+     "fitted "
+     "again; auto: see docs/selection.md"},
+    {"shortlist", &FitOptions::shortlist, "S", 0, kMany,
+     "candidates of each step that are ranked again given those already picked in it; 0: twice --per-step if "
+     "that is "
+     "more than 1, for classes with gain 32 at least; 1: none"},
+    {"search", &FitOptions::search, "greedy|htp", 0, 0,
+     "greedy: terms are added step by step; htp: hard thresholding pursuit, all terms at once"},
+    {"refine", &FitOptions::refine, "no|yes", 0, 0,
+     "afterwards, drop the least useful terms and add better ones until nothing improves"},
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},
@@ -105,6 +125,29 @@ void FitOptions::validate() const {
     throw Error(ErrorKind::kInvalidArgument,
                 "--sigma is for the other methods; for mfga write it into --features, e.g. gaussian(order=2, "
                 "sigma=3)");
+  }
+  const std::pair<std::string_view, bool> searches[] = {{"nu", nu != "uniform"},
+                                                        {"select", select != "auto"},
+                                                        {"shortlist", shortlist != 0},
+                                                        {"search", search != "greedy"},
+                                                        {"refine", refine != "no"}};
+  for (const auto& [name, is_given] : searches) {
+    if (method != "mfga" && is_given) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("--{} is for the method mfga; {} does not search", name, method));
+    }
+  }
+  if (search == "htp" && select == "gradient") {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        "--search htp compares coefficients, which needs atoms at unit norm; use --select normalised");
+  }
+  if (nu != "uniform" && select != "gradient" && preset != "paper") {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("--nu {} weighs kernels against one another, which matters with --select gradient only; "
+                    "add that, or leave --nu out",
+                    nu));
   }
   if ((method == "lkrf" || method == "eerf") && candidates > 0 && candidates < terms) {
     throw Error(

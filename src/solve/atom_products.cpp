@@ -60,4 +60,32 @@ Matrix atom_products(const BlockedRows& rows, std::span<const double> targets, s
   return result;
 }
 
+Matrix weighted_atom_products(const Problem& problem, const ScoreFunction& score, std::span<const Atom> atoms,
+                              Index n_new) {
+  const AtomValues values(atoms);
+  const Index n_atoms = values.size();
+  Matrix result(n_new, 1 + n_atoms);
+  sum_over_blocks(problem.rows, problem.workers, result.values,
+                  [&](const RowBlock& block, Arena& arena, double* out) {
+                    double* scores = arena.take(block.rows);
+                    double* first = arena.take(block.rows);
+                    double* second = arena.take(block.rows);
+                    score.evaluate(block, scores, arena);
+                    static_cast<void>(problem.loss.derivatives(
+                        scores, problem.targets.data() + block.first_row, block.rows, first, second));
+                    double* all = arena.take((1 + n_atoms) * block.stride);  // 1 and the atoms
+                    std::fill_n(all, block.rows, 1.0);
+                    values.evaluate(block, 0, n_atoms, all + block.stride, block.stride, arena);
+                    double* weighted = arena.take(n_new * block.stride);
+                    for (Index i = 0; i < n_new; ++i) {
+                      const double* value = all + (1 + n_atoms - n_new + i) * block.stride;
+                      double* product = weighted + i * block.stride;
+                      for (Index n = 0; n < block.rows; ++n) product[n] = second[n] * value[n];
+                    }
+                    add_row_products(weighted, n_new, block.stride, all, 1 + n_atoms, block.stride,
+                                     block.rows, out, 1 + n_atoms);
+                  });
+  return result;
+}
+
 }  // namespace mfga

@@ -5,6 +5,7 @@
 
 #include "core/row_blocks.hpp"
 #include "features/candidates.hpp"
+#include "solve/problem.hpp"
 
 namespace mfga {
 
@@ -14,5 +15,10 @@ namespace mfga {
 [[nodiscard]] Matrix atom_products(const BlockedRows& rows, std::span<const double> targets,
                                    std::span<const Atom> atoms, Index n_new, Workers& workers,
                                    std::span<const double> derivatives = {});
+
+// Products weighted by L'' at `score`, of the last `n_new` of the atoms: [n_new x (1 + atoms)], the columns
+// being 1 and every atom.
+[[nodiscard]] Matrix weighted_atom_products(const Problem& problem, const ScoreFunction& score,
+                                            std::span<const Atom> atoms, Index n_new);
 
 }  // namespace mfga

@@ -30,6 +30,8 @@ struct CandidateProducts {
                                  // and the added ones
   std::vector<double> gradient;  // [added]: their entries of the last gradient in double precision; empty if
                                  // it was exact
+  Matrix curvature;  // [added x (1 + active + added)], if asked for: products with 1, the active atoms
+                     // and the added ones, weighted by L'' at the last gradient
 };
 
 class Engine {
@@ -42,8 +44,15 @@ class Engine {
   virtual double gradient(const ActiveSet& active, Gradient& out) = 0;
   // The gradient again, exactly.
   virtual void exact_gradient(const ActiveSet& active, Gradient& out) = 0;
-  // Products of some candidates; `active` is that of the last gradient, but may have grown.
-  [[nodiscard]] virtual CandidateProducts products(const ActiveSet& active, std::span<const Index> added) = 0;
+  // Products of some candidates; `active` is that of the last gradient, but may have grown. Engines for the
+  // squared loss only have no curvature: there it is twice the products.
+  [[nodiscard]] virtual CandidateProducts products(const ActiveSet& active, std::span<const Index> added,
+                                                   bool with_curvature) = 0;
+  // Products of every candidate with combinations of 1 and the active atoms, [combinations x (1 + active)]:
+  // [combinations x candidates].
+  [[nodiscard]] virtual Matrix correlations(const ActiveSet& active, const Matrix& combinations) = 0;
+  // |phi_j|^2 of every candidate.
+  [[nodiscard]] virtual std::vector<double> square_norms() = 0;
 };
 
 // kMixed: gradients in single precision with their error bounds. Everything that enters a model is computed

@@ -57,7 +57,8 @@ class GramEngine final : public Engine {
     }
   }
 
-  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added) override {
+  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added,
+                                           bool /*with_curvature*/) override {
     CandidateProducts result;
     result.values =
         Matrix(static_cast<Index>(added.size()), 2 + active.size() + static_cast<Index>(added.size()));
@@ -68,6 +69,31 @@ class GramEngine final : public Engine {
       *out++ = at(target_products_, added[i]);
       for (const Index other : active.candidates) *out++ = row[other];
       for (const Index other : added) *out++ = row[other];
+    }
+    return result;
+  }
+
+  [[nodiscard]] Matrix correlations(const ActiveSet& active, const Matrix& combinations) override {
+    const auto n_candidates = static_cast<Index>(sums_.size());
+    Matrix result(combinations.rows, n_candidates);
+    for (Index c = 0; c < combinations.rows; ++c) {
+      const auto add = [&](double coefficient, const double* row) {
+        cblas_daxpy(static_cast<int>(n_candidates), coefficient, row, 1, result.row(c), 1);
+      };
+      add(combinations(c, 0), sums_.data());
+      for (Index m = 0; m < active.size(); ++m)
+        add(combinations(c, 1 + m), gram_row(active.candidates[static_cast<std::size_t>(m)]));
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::vector<double> square_norms() override {
+    std::vector<double> result(sums_.size());
+    for (const auto& part : parts_) {
+      for (std::size_t j = 0; j < result.size(); ++j) {
+        const auto position = static_cast<Index>(j);
+        result[j] += part->gram(position, position);
+      }
     }
     return result;
   }

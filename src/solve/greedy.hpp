@@ -6,6 +6,7 @@
 
 #include "solve/engine.hpp"
 #include "solve/refit.hpp"
+#include "solve/selector.hpp"
 
 namespace mfga {
 
@@ -14,10 +15,12 @@ struct GreedyOptions {
   Index per_step = 1;    // atoms added per step
   double tolerance = 0;  // stop when the risk (mean loss) is at most this
   Penalty penalty;
+  SelectionOptions selection = {};
 };
 
 struct GreedyStep {
   std::vector<Index> added;     // candidates that joined the active set
+  std::vector<Index> removed;   // and that left it (refine, hard thresholding)
   double risk = 0;              // mean loss after the refit
   double largest_gradient = 0;  // of the risk, before the step
   double ridge = 0;             // the ridge, or the multiplier of the norm bound

@@ -30,11 +30,20 @@ bool GrowingCholesky::append(std::span<const double> new_row, double tolerance) 
 }
 
 void GrowingCholesky::solve(std::span<double> b) const {
+  solve_lower(b);
+  solve_upper(b);
+}
+
+void GrowingCholesky::solve_lower(std::span<double> b) const {
   if (size_ == 0) return;
-  const auto n = static_cast<int>(size_);
-  const auto stride = static_cast<int>(capacity_);
-  cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, factor_.data(), stride, b.data(), 1);
-  cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, n, factor_.data(), stride, b.data(), 1);
+  cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, static_cast<int>(size_), factor_.data(),
+              static_cast<int>(capacity_), b.data(), 1);
+}
+
+void GrowingCholesky::solve_upper(std::span<double> b) const {
+  if (size_ == 0) return;
+  cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, static_cast<int>(size_), factor_.data(),
+              static_cast<int>(capacity_), b.data(), 1);
 }
 
 }  // namespace mfga

@@ -18,6 +18,9 @@ class GrowingCholesky {
   [[nodiscard]] bool append(std::span<const double> row, double tolerance);
   // Solves G x = b in place. Cost: 2 size^2.
   void solve(std::span<double> b) const;
+  // Solves L x = b in place, or L^T x = b.
+  void solve_lower(std::span<double> b) const;
+  void solve_upper(std::span<double> b) const;
 
  private:
   [[nodiscard]] double* row(Index i) { return factor_.data() + i * capacity_; }

@@ -1,6 +1,8 @@
 // The lazy engine: every question is one pass over the row blocks, and the values of the active atoms are
 // computed again in each block. That costs about as much as reading them back from memory would, and
 // nothing of size N x M is ever stored.
+#include <cblas.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -43,6 +45,7 @@ class LazyEngine final : public Engine {
           }
         });
     out.values.assign(totals_.begin(), totals_.begin() + n_candidates);
+    candidates_.scale(out.values);
     out.errors.clear();
     const double loss = totals_[static_cast<std::size_t>(n_candidates)];
     if (!single) return loss;
@@ -65,21 +68,55 @@ class LazyEngine final : public Engine {
                       candidates_.correlate(block, derivatives_.data() + block.first_row, block.rows, 1, sums,
                                             n_candidates, arena);
                     });
+    candidates_.scale(out.values);
     out.errors.clear();
   }
 
-  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added) override {
+  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added,
+                                           bool with_curvature) override {
     std::vector<Atom> atoms = active.atoms;
     for (const Index candidate : added) atoms.push_back(candidates_.atom(candidate));
     const auto n_added = static_cast<Index>(added.size());
     const Matrix sums =
         atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers, derivatives_);
-    CandidateProducts result{Matrix(n_added, sums.cols - 1), {}};
+    CandidateProducts result{Matrix(n_added, sums.cols - 1), {}, {}};
     for (Index i = 0; i < n_added; ++i) {
       std::copy_n(sums.row(i), sums.cols - 1, result.values.row(i));
       result.gradient.push_back(sums(i, sums.cols - 1));
     }
+    if (with_curvature) {
+      std::vector<Atom> before = active.atoms;
+      before.resize(active.theta.size());  // those at which the last gradient was
+      result.curvature =
+          weighted_atom_products(problem_, {before, active.theta, active.intercept}, atoms, n_added);
+    }
     return result;
+  }
+
+  [[nodiscard]] Matrix correlations(const ActiveSet& active, const Matrix& combinations) override {
+    const Index n_candidates = candidates_.size();
+    const AtomValues values(active.atoms);
+    Matrix result(combinations.rows, n_candidates);
+    sum_over_blocks(
+        problem_.rows, problem_.workers, result.values,
+        [&](const RowBlock& block, Arena& arena, double* sums) {
+          double* atoms = arena.take((1 + values.size()) * block.stride);
+          std::fill_n(atoms, block.rows, 1.0);
+          values.evaluate(block, 0, values.size(), atoms + block.stride, block.stride, arena);
+          double* weights = arena.take(combinations.rows * block.stride);
+          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(combinations.rows),
+                      static_cast<int>(block.rows), static_cast<int>(combinations.cols), 1.0,
+                      combinations.values.data(), static_cast<int>(combinations.cols), atoms,
+                      static_cast<int>(block.stride), 0.0, weights, static_cast<int>(block.stride));
+          candidates_.correlate(block, weights, block.stride, combinations.rows, sums, n_candidates, arena);
+        });
+    for (Index c = 0; c < result.rows; ++c)
+      candidates_.scale({result.row(c), static_cast<std::size_t>(n_candidates)});
+    return result;
+  }
+
+  [[nodiscard]] std::vector<double> square_norms() override {
+    return candidates_.square_norms(problem_.rows, problem_.workers);
   }
 
  private:

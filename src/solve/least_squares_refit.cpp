@@ -49,6 +49,38 @@ class LeastSquaresRefit final : public Refit {
     return report;
   }
 
+  // The Hessian is twice A^T A + ridge D.
+  [[nodiscard]] Matrix explained(const Matrix& cross) override {
+    Matrix whitened = cross;
+    for (Index i = 0; i < cross.rows; ++i)
+      factor_.solve_lower({whitened.row(i), static_cast<std::size_t>(cross.cols)});
+    return scaled_gram(whitened, 0.5);
+  }
+
+  [[nodiscard]] std::vector<double> drop_costs(const ActiveSet& active) override {
+    const Matrix inverse_rows = orthonormal_combinations(0);
+    std::vector<double> costs;
+    for (std::size_t i = 0; i < active.theta.size(); ++i) {
+      // The diagonal of (L L^T)^-1 = L^-T L^-1.
+      double inverse = 0;
+      const Index column = offset_ + static_cast<Index>(i);
+      for (Index m = column; m < inverse_rows.rows; ++m)
+        inverse += inverse_rows(m, column) * inverse_rows(m, column);
+      costs.push_back(active.theta[i] * active.theta[i] / inverse);
+    }
+    return costs;
+  }
+
+  [[nodiscard]] Matrix orthonormal_combinations(Index first) const override {
+    // The rows of L^-1.
+    Matrix result(factor_.size() - first, factor_.size());
+    for (Index m = 0; m < result.rows; ++m) {
+      result(m, first + m) = 1;
+      factor_.solve_upper({result.row(m), static_cast<std::size_t>(result.cols)});
+    }
+    return result;
+  }
+
  private:
   RefitReport solve_for_coefficients(ActiveSet& active) {
     RefitReport report;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
@@ -70,7 +71,41 @@ class NewtonRefit final : public Refit {
     return report;
   }
 
+  [[nodiscard]] Matrix explained(const Matrix& cross) override {
+    if (offset_ == 1 && hessian_.rows() == 0) expand_constant();
+    // Atoms that joined after the last solution are not part of the model yet.
+    const Index known = std::min(cross.cols, hessian_.rows());
+    Matrix whitened(cross.rows, known);
+    for (Index i = 0; i < cross.rows; ++i) {
+      Eigen::Map<Vector> row(whitened.row(i), known);
+      row = Eigen::Map<const Vector>(cross.row(i), known);
+      if (known > 0) factor_.matrixL().solveInPlace(row);
+    }
+    return scaled_gram(whitened, 1);
+  }
+
+  [[nodiscard]] std::vector<double> drop_costs(const ActiveSet& active) override {
+    const SquareMatrix inverse = factor_.solve(SquareMatrix::Identity(hessian_.rows(), hessian_.rows()));
+    std::vector<double> costs;
+    for (std::size_t i = 0; i < active.theta.size(); ++i) {
+      const Index j = offset_ + static_cast<Index>(i);
+      costs.push_back(0.5 * active.theta[i] * active.theta[i] / inverse(j, j));
+    }
+    return costs;
+  }
+
+  [[nodiscard]] Matrix orthonormal_combinations(Index /*first*/) const override { return {}; }
+
  private:
+  // The Hessian of a model of nothing but the best constant.
+  void expand_constant() {
+    const double mean = std::accumulate(problem_.targets.begin(), problem_.targets.end(), 0.0) /
+                        static_cast<double>(problem_.targets.size());
+    const ActiveAtoms none{{}, AtomValues({})};
+    static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.loss.best_constant(mean)), 0));
+    factorise(0);
+  }
+
   // F and its gradient at some (c, theta).
   struct Expansion {
     double objective = 0;

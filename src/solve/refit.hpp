@@ -32,7 +32,21 @@ class Refit {
   virtual void append(std::span<const double> products) = 0;
   // Sets active.theta and active.intercept; starts from the values there.
   virtual RefitReport solve(ActiveSet& active) = 0;
+
+  // With H the Hessian of the objective at the last solution and B [n x (intercept + atoms)], without the
+  // column of the intercept if there is none: B H^-1 B^T, which is what refitting all coefficients takes off
+  // the curvature of n more atoms. H may be that of a point nearby.
+  [[nodiscard]] virtual Matrix explained(const Matrix& cross) = 0;
+  // How much the objective grows if one atom is dropped and the others are fitted again, for each atom; by
+  // the quadratic model at the solution.
+  [[nodiscard]] virtual std::vector<double> drop_costs(const ActiveSet& active) = 0;
+  // Squared loss only: combinations of the intercept and the atoms [n x (intercept + atoms)], from that of
+  // position `first` on, that are orthonormal with respect to A^T A + ridge.
+  [[nodiscard]] virtual Matrix orthonormal_combinations(Index first) const = 0;
 };
+
+// factor * R R^T for the rows of R.
+[[nodiscard]] Matrix scaled_gram(const Matrix& rows, double factor);
 
 // One linear solve with a Cholesky factor that grows with the active set.
 [[nodiscard]] std::unique_ptr<Refit> make_least_squares_refit(const Problem& problem, const Penalty& penalty);

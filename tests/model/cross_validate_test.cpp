@@ -57,6 +57,8 @@ FitOptions with_terms(Index terms, Index per_step) {
   options.features = kFeatures;
   options.terms = terms;
   options.per_step = per_step;
+  options.select = "gradient";
+  options.shortlist = 1;
   options.seed = 11;
   return options;
 }
@@ -305,6 +307,8 @@ TEST(CrossValidate, DoesNotDependOnThreads) {
     FitOptions options = with_terms(8, 2);
     options.engine = c.engine;
     options.method = c.method;
+    options.select = c.method == "mfga" ? "gain" : "auto";
+    options.shortlist = 0;
     if (c.method != "mfga") options.features.clear();
     options.threads = 1;
     const CrossValidatedFit one = cross_validate(sample.data(), options, kValidation);

@@ -394,10 +394,15 @@ class CountingEngine final : public Engine {
   void exact_gradient(const ActiveSet& active, Gradient& out) override {
     engine_.exact_gradient(active, out);
   }
-  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added) override {
+  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added,
+                                           bool with_curvature) override {
     ++passes;
-    return engine_.products(active, added);
+    return engine_.products(active, added, with_curvature);
   }
+  [[nodiscard]] Matrix correlations(const ActiveSet& active, const Matrix& combinations) override {
+    return engine_.correlations(active, combinations);
+  }
+  [[nodiscard]] std::vector<double> square_norms() override { return engine_.square_norms(); }
   Index passes = 0;
 
  private:

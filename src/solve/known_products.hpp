@@ -1,0 +1,36 @@
+// Products of all candidates looked at so far, so that other sets made of them are fitted without another
+// pass over the rows.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "solve/engine.hpp"
+
+namespace mfga {
+
+class KnownProducts {
+ public:
+  KnownProducts(const Candidates& candidates, Engine& engine) : candidates_(candidates), engine_(engine) {}
+
+  // As Engine::products gives them if nothing is active: [list x (2 + list)], the columns being 1, y and the
+  // list.
+  [[nodiscard]] Matrix of(std::span<const Index> list);
+
+ private:
+  [[nodiscard]] Matrix looked_up(std::span<const Index> list) const;
+  void learn(std::span<const Index> list);
+  // `products` of the list with the known ones and with one another.
+  void append(const std::vector<Index>& list, const Matrix& products);
+  // Keeps the memory bounded.
+  void forget_all_but(std::span<const Index> list);
+
+  const Candidates& candidates_;
+  Engine& engine_;
+  ActiveSet known_;                         // without coefficients
+  std::vector<std::vector<double>> rows_;   // of the known ones: with 1, y, those before, and itself
+  std::unordered_map<Index, Index> place_;  // in known_
+};
+
+}  // namespace mfga

@@ -1,0 +1,17 @@
+#include "solve/refit.hpp"
+
+#include <cblas.h>
+
+namespace mfga {
+
+Matrix scaled_gram(const Matrix& rows, double factor) {
+  Matrix result(rows.rows, rows.rows);
+  if (rows.rows == 0 || rows.cols == 0) return result;
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(rows.rows),
+              static_cast<int>(rows.rows), static_cast<int>(rows.cols), factor, rows.values.data(),
+              static_cast<int>(rows.cols), rows.values.data(), static_cast<int>(rows.cols), 0.0,
+              result.values.data(), static_cast<int>(rows.rows));
+  return result;
+}
+
+}  // namespace mfga

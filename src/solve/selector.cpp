@@ -1,0 +1,250 @@
+#include "solve/selector.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solve/select.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr double kSquaredCurvature = 2;  // L'' of the squared loss
+
+// More candidates than wanted whose products are computed because single precision does not tell them apart
+// from the wanted ones; if there are more, the gradient is computed again in double precision.
+Index most_spare(Index wanted) { return 16 + wanted / 4; }
+
+// The products of some of a shortlist, given by their positions in it, in that order.
+Matrix chosen_products(const Matrix& products, const std::vector<std::size_t>& chosen) {
+  const Index n_before = products.cols - products.rows;  // 1, y and the active atoms
+  Matrix result(static_cast<Index>(chosen.size()), n_before + static_cast<Index>(chosen.size()));
+  for (Index i = 0; i < result.rows; ++i) {
+    const double* row = products.row(static_cast<Index>(chosen[static_cast<std::size_t>(i)]));
+    double* out = std::copy_n(row, n_before, result.row(i));
+    for (const std::size_t other : chosen) *out++ = row[n_before + static_cast<Index>(other)];
+  }
+  return result;
+}
+
+}  // namespace
+
+void Selector::RunnersUp::set(std::vector<Index> candidates, Index n_active, Matrix products) {
+  candidates_ = std::move(candidates);
+  n_active_ = n_active;
+  products_ = std::move(products);
+}
+
+std::optional<Matrix> Selector::RunnersUp::products(const ActiveSet& active, Index candidate) const {
+  const std::optional<Index> row = position(candidate);
+  if (!row) return std::nullopt;
+  Matrix result(1, 2 + active.size() + 1);
+  double* out = std::copy_n(products_.row(*row), 2 + n_active_, result.row(0));
+  for (Index m = n_active_; m < active.size(); ++m) {
+    const std::optional<Index> column = position(active.candidates[static_cast<std::size_t>(m)]);
+    if (!column) return std::nullopt;
+    *out++ = products_(*row, 2 + n_active_ + *column);
+  }
+  *out = products_(*row, 2 + n_active_ + *row);
+  return result;
+}
+
+std::optional<Index> Selector::RunnersUp::position(Index candidate) const {
+  const auto place = std::lower_bound(candidates_.begin(), candidates_.end(), candidate);
+  if (place == candidates_.end() || *place != candidate) return std::nullopt;
+  return static_cast<Index>(place - candidates_.begin());
+}
+
+Selector::Selector(const Problem& problem, const Candidates& candidates, Engine& engine,
+                   const SelectionOptions& options)
+    : problem_(problem),
+      candidates_(candidates),
+      engine_(engine),
+      options_(options),
+      excluded_(static_cast<std::size_t>(candidates.size())) {
+  for (Index j = 0; j < candidates.size(); ++j)
+    excluded_[static_cast<std::size_t>(j)] = candidates.is_constant(j);
+  if (options.rule != Rule::kGain || !options.exact_gain || !problem.loss.is_quadratic()) return;
+  remainders_ = engine.square_norms();
+  for (double& remainder : remainders_) {
+    remainder += options.ridge;
+    whole_remainder_ = std::max(whole_remainder_, remainder);
+  }
+}
+
+void Selector::exclude(std::span<const Index> candidates) {
+  for (const Index candidate : candidates) excluded_[static_cast<std::size_t>(candidate)] = true;
+}
+
+void Selector::update_remainders(const GrowingSet& set) {
+  if (remainders_.empty()) return;
+  const Matrix combinations = set.refit.orthonormal_combinations(explained_);
+  if (combinations.rows == 0) return;
+  explained_ += combinations.rows;
+  const bool has_intercept = problem_.intercept == Intercept::kUnpenalised;
+  Matrix with_constant(combinations.rows, 1 + set.active.size());
+  for (Index c = 0; c < combinations.rows; ++c)
+    std::copy_n(combinations.row(c), combinations.cols, with_constant.row(c) + (has_intercept ? 0 : 1));
+  const Matrix shares = engine_.correlations(set.active, with_constant);
+  for (Index c = 0; c < shares.rows; ++c) {
+    const double* share = shares.row(c);
+    for (std::size_t j = 0; j < remainders_.size(); ++j) remainders_[j] -= share[j] * share[j];
+  }
+}
+
+double Selector::ranking_weight(std::size_t candidate) const {
+  if (remainders_.empty()) return 1;
+  const double remainder = remainders_[candidate];
+  return remainder > kDependenceTolerance * whole_remainder_ ? 1 / std::sqrt(remainder) : 0;
+}
+
+Gradient Selector::ranking(const Gradient& gradient) const {
+  Gradient result = gradient;
+  if (remainders_.empty()) return result;
+  for (std::size_t j = 0; j < result.values.size(); ++j) {
+    const double weight = ranking_weight(j);
+    result.values[j] *= weight;
+    if (!result.exact()) result.errors[j] *= weight;
+  }
+  return result;
+}
+
+Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Index count,
+                               bool with_curvature) {
+  Gradient ranked = ranking(gradient);
+  std::vector<Index> shortlist;  // all that may be among the best
+  if (!ranked.exact()) {
+    shortlist = possibly_largest(ranked, excluded_, count);
+    if (static_cast<Index>(shortlist.size()) > count + most_spare(count)) {
+      engine_.exact_gradient(active, gradient);
+      ranked = ranking(gradient);
+    }
+  }
+  if (ranked.exact()) shortlist = largest_gradients(ranked.values, excluded_, count);
+  if (shortlist.empty()) return {};
+  if (count == 1) {
+    if (shortlist.size() == 1) {
+      if (std::optional<Matrix> known = runners_up_.products(active, shortlist.front()))
+        return {std::move(shortlist), {std::move(*known), {}, {}}};
+    }
+    const std::vector<Index> next = largest_gradients(ranked.values, excluded_, RunnersUp::kCount);
+    shortlist.insert(shortlist.end(), next.begin(), next.end());
+  }
+  std::sort(shortlist.begin(), shortlist.end());
+  shortlist.erase(std::unique(shortlist.begin(), shortlist.end()), shortlist.end());
+  CandidateProducts products = engine_.products(active, shortlist, with_curvature);
+  for (std::size_t i = 0; i < products.gradient.size() && !gradient.exact(); ++i) {
+    const auto j = static_cast<std::size_t>(shortlist[i]);
+    gradient.values[j] = products.gradient[i];
+    gradient.errors[j] = 0;
+    ranked.values[j] = products.gradient[i] * ranking_weight(j);
+  }
+  // All others are certainly smaller, so these come from the shortlist.
+  Batch batch{largest_gradients(ranked.values, excluded_, count), {}};
+  std::vector<std::size_t> positions;
+  for (const Index candidate : batch.candidates) {
+    const auto place = std::lower_bound(shortlist.begin(), shortlist.end(), candidate);
+    positions.push_back(static_cast<std::size_t>(place - shortlist.begin()));
+  }
+  batch.products.values = chosen_products(products.values, positions);
+  if (with_curvature) batch.products.curvature = chosen_products(products.curvature, positions);
+  if (count == 1) runners_up_.set(std::move(shortlist), active.size(), std::move(products.values));
+  return batch;
+}
+
+Selector::Batch Selector::picks(const Batch& shortlist, const Gradient& gradient, Index count,
+                                Refit& refit) const {
+  const bool quadratic = problem_.loss.is_quadratic();
+  const Matrix& products = quadratic ? shortlist.products.values : shortlist.products.curvature;
+  const double factor = quadratic ? kSquaredCurvature : 1;
+  const Index n = products.rows;
+  const Index n_before = products.cols - n;  // 1, for the squared loss y, and the active atoms
+  const Index first_atom = quadratic ? 2 : 1;
+  const Index intercept = problem_.intercept == Intercept::kUnpenalised ? 1 : 0;
+  Matrix cross(n, intercept + n_before - first_atom);
+  std::vector<double> own_gradient;
+  for (Index i = 0; i < n; ++i) {
+    if (intercept == 1) cross(i, 0) = factor * products(i, 0);
+    for (Index m = first_atom; m < n_before; ++m)
+      cross(i, intercept + m - first_atom) = factor * products(i, m);
+    own_gradient.push_back(
+        gradient.values[static_cast<std::size_t>(shortlist.candidates[static_cast<std::size_t>(i)])]);
+  }
+  Matrix curvature = refit.explained(cross);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) curvature(i, j) = factor * products(i, n_before + j) - curvature(i, j);
+    curvature(i, i) += 2 * options_.ridge;
+  }
+  const std::vector<std::size_t> positions =
+      pick_one_by_one(std::move(curvature), std::move(own_gradient), options_.rule, count);
+  Batch result;
+  for (const std::size_t position : positions) result.candidates.push_back(shortlist.candidates[position]);
+  result.products.values = chosen_products(shortlist.products.values, positions);
+  return result;
+}
+
+std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& set,
+                                 std::vector<Index>& dependent) {
+  update_remainders(set);
+  std::vector<Index> added;
+  while (static_cast<Index>(added.size()) < count) {
+    const Index wanted = count - static_cast<Index>(added.size());
+    const bool look_twice = options_.shortlist > wanted;
+    Batch batch = best(set.active, gradient, look_twice ? options_.shortlist : wanted,
+                       look_twice && !problem_.loss.is_quadratic());
+    if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
+      break;
+    if (look_twice) batch = picks(batch, gradient, wanted, set.refit);
+    if (batch.candidates.empty()) break;
+    const std::vector<bool> accepted = set.independent.add(batch.products.values);
+    for (std::size_t i = 0; i < batch.candidates.size(); ++i) {
+      const Index candidate = batch.candidates[i];
+      excluded_[static_cast<std::size_t>(candidate)] = true;
+      if (!accepted[i]) {
+        dependent.push_back(candidate);
+        continue;
+      }
+      set.active.candidates.push_back(candidate);
+      set.active.atoms.push_back(candidates_.atom(candidate));
+      added.push_back(candidate);
+    }
+  }
+  return added;
+}
+
+std::vector<std::size_t> pick_one_by_one(Matrix curvature, std::vector<double> gradient, Rule rule,
+                                         Index count) {
+  const Index n = curvature.rows;
+  std::vector<double> whole;  // curvature before any pick
+  for (Index i = 0; i < n; ++i) whole.push_back(curvature(i, i));
+  std::vector<bool> taken(static_cast<std::size_t>(n));
+  std::vector<std::size_t> result;
+  while (static_cast<Index>(result.size()) < std::min(count, n)) {
+    Index best = -1;
+    double best_score = 0;
+    for (Index i = 0; i < n; ++i) {
+      const auto position = static_cast<std::size_t>(i);
+      if (taken[position] || !(curvature(i, i) > kDependenceTolerance * whole[position])) continue;
+      const double size = std::abs(gradient[position]);
+      const double score = rule == Rule::kGain ? size / std::sqrt(curvature(i, i)) : size;
+      if (score > best_score * (1 + kTieTolerance)) {
+        best = i;
+        best_score = score;
+      }
+    }
+    if (best < 0) break;
+    const auto chosen = static_cast<std::size_t>(best);
+    taken[chosen] = true;
+    result.push_back(chosen);
+    const std::vector<double> row(curvature.row(best), curvature.row(best) + n);
+    const double pivot = row[chosen];
+    const double step = gradient[chosen] / pivot;
+    for (Index i = 0; i < n; ++i) {
+      const double share = row[static_cast<std::size_t>(i)];
+      gradient[static_cast<std::size_t>(i)] -= share * step;
+      for (Index j = 0; j < n; ++j) curvature(i, j) -= share * row[static_cast<std::size_t>(j)] / pivot;
+    }
+  }
+  return result;
+}
+
+}  // namespace mfga

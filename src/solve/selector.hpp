@@ -1,0 +1,106 @@
+// Lines 2 and 3 of Algorithm 1: which candidates join the active set.
+//
+// Candidates are ranked by the size of their entry of the gradient, as in the paper; if they were scaled to
+// unit norm before (Candidates::normalise), that is by their correlation with it. With Rule::kGain each entry
+// is also divided by the square root of what the active set leaves unexplained of the candidate, the
+// remainder s_j; then the ranking is by the decrease of the objective when the atom is added and all
+// coefficients are fitted again, g_j^2 / (2 L'' s_j). For the squared loss the remainders of all candidates
+// are kept, which costs one more correlation per atom added (Engine::correlations). For other losses the
+// decrease is that of the quadratic model at the current coefficients, whose curvature changes with every
+// refit: it is computed for a shortlist.
+//
+// Where several atoms are added per step, the later ones are ranked again given those picked before them,
+// within a shortlist of the best: else they would be copies of one idea.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "solve/engine.hpp"
+#include "solve/independent_atoms.hpp"
+#include "solve/refit.hpp"
+
+namespace mfga {
+
+enum class Rule { kGradient, kGain };
+
+struct SelectionOptions {
+  Rule rule = Rule::kGradient;
+  Index shortlist = 0;  // candidates looked at closely per step; at most the step's size: no second look
+  double ridge = 0;     // of the objective; the searches fill it in
+  // kGain with the squared loss: the remainders of all candidates, not of a shortlist only. For sets that
+  // only grow.
+  bool exact_gain = true;
+};
+
+// The active set while it grows, with what depends on its atoms.
+struct GrowingSet {
+  ActiveSet active;
+  IndependentAtoms independent;
+  Refit& refit;
+};
+
+class Selector {
+ public:
+  Selector(const Problem& problem, const Candidates& candidates, Engine& engine,
+           const SelectionOptions& options);
+
+  void exclude(std::span<const Index> candidates);
+  // Adds up to `count` candidates, best first; `gradient` is that at the set. Returns those added; candidates
+  // that depend on the atoms of the set are appended to `dependent`. None of either is ever added again.
+  [[nodiscard]] std::vector<Index> add(Gradient& gradient, Index count, GrowingSet& set,
+                                       std::vector<Index>& dependent);
+
+ private:
+  // Where one atom is added per step, products are computed for the runners-up as well: they are often the
+  // next to be chosen, and a pass over the rows for a few atoms costs little more than one for a single atom.
+  class RunnersUp {
+   public:
+    static constexpr Index kCount = 8;
+    // `products` of the candidates, in ascending order, with the atoms active now and with one another.
+    void set(std::vector<Index> candidates, Index n_active, Matrix products);
+    // What Engine::products would say of the candidate alone; nothing if that does not follow, because it or
+    // an atom added since is not one of them.
+    [[nodiscard]] std::optional<Matrix> products(const ActiveSet& active, Index candidate) const;
+
+   private:
+    [[nodiscard]] std::optional<Index> position(Index candidate) const;
+
+    std::vector<Index> candidates_;
+    Index n_active_ = 0;
+    Matrix products_;
+  };
+
+  // Candidates, best first, and their products.
+  struct Batch {
+    std::vector<Index> candidates;
+    CandidateProducts products;
+  };
+
+  [[nodiscard]] Batch best(const ActiveSet& active, Gradient& gradient, Index count, bool with_curvature);
+  // Of a shortlist, what pick_one_by_one says.
+  [[nodiscard]] Batch picks(const Batch& shortlist, const Gradient& gradient, Index count,
+                            Refit& refit) const;
+  // Takes off what the atoms that have joined since the last call explain.
+  void update_remainders(const GrowingSet& set);
+  [[nodiscard]] double ranking_weight(std::size_t candidate) const;
+  [[nodiscard]] Gradient ranking(const Gradient& gradient) const;
+
+  Problem problem_;
+  const Candidates& candidates_;
+  Engine& engine_;
+  SelectionOptions options_;
+  std::vector<bool> excluded_;
+  RunnersUp runners_up_;
+  std::vector<double> remainders_;  // |phi_j|^2 + ridge less what the set explains; empty: not in use
+  double whole_remainder_ = 0;      // the largest of them at the beginning
+  Index explained_ = 0;             // combinations of the set that the remainders are already less
+};
+
+// The positions of up to `count` of a shortlist, one after the other by `rule`, each ranked given those
+// before it. `curvature` [n x n] is the Hessian of the objective over the shortlist, given that all other
+// coefficients are fitted again.
+[[nodiscard]] std::vector<std::size_t> pick_one_by_one(Matrix curvature, std::vector<double> gradient,
+                                                       Rule rule, Index count);
+
+}  // namespace mfga

@@ -1,0 +1,256 @@
+#include "solve/set_search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "mfga/error.hpp"
+#include "solve/known_products.hpp"
+#include "solve/select.hpp"
+
+namespace mfga {
+namespace {
+
+// A smaller decrease of the objective than this part of it is not worth another round.
+constexpr double kWorthwhile = 1e-6;
+
+std::vector<Index> sorted(std::vector<Index> list) {
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+// The entries of `list` that are not in `other`, in their order.
+std::vector<Index> without(const std::vector<Index>& list, const std::vector<Index>& other) {
+  const std::vector<Index> excluded = sorted(other);
+  std::vector<Index> result;
+  std::copy_if(list.begin(), list.end(), std::back_inserter(result), [&](Index candidate) {
+    return !std::binary_search(excluded.begin(), excluded.end(), candidate);
+  });
+  return result;
+}
+
+// A set of atoms with its coefficients.
+struct FittedSet {
+  ActiveSet active;
+  std::unique_ptr<Refit> refit;
+  RefitReport report;
+  double loss = 0;
+  double objective = 0;
+};
+
+// What both searches share: fitting sets and recording the steps from one to the next.
+class SetSearch {
+ public:
+  SetSearch(const Problem& problem, const Candidates& candidates, Engine& engine,
+            const RefitFactory& make_refit, const GreedyOptions& options, const StepCallback& on_step,
+            GreedyResult& result)
+      : problem_(problem),
+        candidates_(candidates),
+        engine_(engine),
+        make_refit_(make_refit),
+        options_(options),
+        on_step_(on_step),
+        result_(result),
+        known_(candidates, engine) {}
+
+  // The listed candidates; coefficients start from those of `start`.
+  [[nodiscard]] FittedSet fitted(const std::vector<Index>& list, const ActiveSet& start) {
+    FittedSet set;
+    set.refit = make_refit_();
+    GrowingSet growing{{}, {problem_, *set.refit}, *set.refit};
+    add_known(list, start, growing);
+    set.active = std::move(growing.active);
+    if (list.empty()) {
+      set.loss = set.objective = engine_.loss_sum(set.active);
+    } else {
+      solve(set);
+    }
+    return set;
+  }
+
+  // `list` and up to `count` more, by the rule of the options.
+  [[nodiscard]] FittedSet extended(const std::vector<Index>& list, const ActiveSet& start, Index count) {
+    FittedSet set;
+    set.refit = make_refit_();
+    GrowingSet growing{{}, {problem_, *set.refit}, *set.refit};
+    add_known(list, start, growing);
+    static_cast<void>(set.refit->solve(growing.active));
+    Gradient gradient;
+    static_cast<void>(engine_.gradient(growing.active, gradient));
+    ++result_.gradient_passes;
+    SelectionOptions selection = options_.selection;
+    selection.ridge = options_.penalty.ridge;
+    selection.exact_gain = false;
+    constexpr Index kPerAtom = 3;
+    constexpr Index kFewest = 16;
+    selection.shortlist = std::max(selection.shortlist, kPerAtom * count + kFewest);
+    Selector selector(problem_, candidates_, engine_, selection);
+    selector.exclude(growing.active.candidates);
+    static_cast<void>(selector.add(gradient, count, growing, result_.dependent));
+    set.active = std::move(growing.active);
+    solve(set);
+    return set;
+  }
+
+  // Whether the second set is better by so much that it is worth going on.
+  [[nodiscard]] static bool improves(const FittedSet& set, const FittedSet& next) {
+    return next.objective < set.objective - kWorthwhile * std::abs(set.objective);
+  }
+
+  void record(const ActiveSet& before, const FittedSet& set, double largest_gradient) {
+    GreedyStep step;
+    step.added = without(set.active.candidates, before.candidates);
+    step.removed = without(before.candidates, set.active.candidates);
+    const auto rows = static_cast<double>(problem_.rows.rows());
+    step.risk = set.loss / rows;
+    step.largest_gradient = largest_gradient / rows;
+    step.ridge = set.report.ridge;
+    step.newton_steps = set.report.newton_steps;
+    step.seconds =
+        earlier_seconds_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    result_.path.push_back(std::move(step));
+    if (on_step_ && !on_step_(result_.path.back(), set.active))
+      throw Error(ErrorKind::kInterrupted, "training was interrupted");
+  }
+
+ private:
+  void add_known(const std::vector<Index>& list, const ActiveSet& start, GrowingSet& set) {
+    const std::vector<bool> accepted = set.independent.add(known_.of(list));
+    set.active.intercept = start.intercept;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!accepted[i]) continue;
+      const auto place = std::find(start.candidates.begin(), start.candidates.end(), list[i]);
+      const auto position = static_cast<std::size_t>(place - start.candidates.begin());
+      set.active.candidates.push_back(list[i]);
+      set.active.atoms.push_back(candidates_.atom(list[i]));
+      set.active.theta.push_back(position < start.theta.size() ? start.theta[position] : 0);
+    }
+  }
+
+  void solve(FittedSet& set) {
+    set.report = set.refit->solve(set.active);
+    result_.converged = result_.converged && set.report.converged;
+    set.loss = set.report.loss_sum ? *set.report.loss_sum : engine_.loss_sum(set.active);
+    set.objective = set.loss;
+    if (options_.penalty.norm_bound > 0) return;  // the bound holds for every set
+    for (const double theta : set.active.theta) set.objective += options_.penalty.ridge * theta * theta;
+  }
+
+  Problem problem_;
+  const Candidates& candidates_;
+  Engine& engine_;
+  const RefitFactory& make_refit_;
+  const GreedyOptions& options_;
+  const StepCallback& on_step_;
+  GreedyResult& result_;
+  KnownProducts known_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double earlier_seconds_ = result_.path.empty() ? 0 : result_.path.back().seconds;
+};
+
+// Positions of the set's atoms, from the one that the objective would miss least on.
+std::vector<std::size_t> by_usefulness(const FittedSet& set) {
+  const std::vector<double> costs = set.refit->drop_costs(set.active);
+  std::vector<std::size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return costs[a] < costs[b]; });
+  return order;
+}
+
+// The candidates of the set without those at the positions order[first, first + count).
+std::vector<Index> rest(const FittedSet& set, const std::vector<std::size_t>& order, Index first,
+                        Index count) {
+  std::vector<bool> dropped(order.size());
+  for (Index i = first; i < first + count; ++i) dropped[order[static_cast<std::size_t>(i)]] = true;
+  std::vector<Index> result;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (!dropped[i]) result.push_back(set.active.candidates[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+void refine(const Problem& problem, const Candidates& candidates, Engine& engine,
+            const RefitFactory& make_refit, const GreedyOptions& options, const StepCallback& on_step,
+            GreedyResult& result) {
+  if (result.active.size() == 0) return;
+  SetSearch search(problem, candidates, engine, make_refit, options, on_step, result);
+  FittedSet set = search.fitted(result.active.candidates, result.active);
+  constexpr Index kFirstPart = 4;    // one in so many terms is swapped at first
+  constexpr Index kMostSingles = 8;  // of the least useful terms, that are tried one by one in the end
+  constexpr int kMostRounds = 200;
+  Index swaps = std::max<Index>(1, set.active.size() / kFirstPart);
+  Index first = 0;  // of those dropped, in the order of usefulness
+  std::vector<std::size_t> order = by_usefulness(set);
+  for (int round = 0; round < kMostRounds; ++round) {
+    swaps = std::min(swaps, set.active.size());
+    FittedSet next = search.extended(rest(set, order, first, swaps), set.active, swaps);
+    if (SetSearch::improves(set, next)) {
+      search.record(set.active, next, 0);
+      set = std::move(next);
+      order = by_usefulness(set);
+      first = 0;
+    } else if (swaps > 1) {
+      swaps /= 2;
+    } else if (++first >= std::min(kMostSingles, set.active.size())) {
+      break;
+    }
+  }
+  result.active = std::move(set.active);
+}
+
+GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& candidates, Engine& engine,
+                                   const RefitFactory& make_refit, const GreedyOptions& options,
+                                   const StepCallback& on_step) {
+  GreedyResult result;
+  SetSearch search(problem, candidates, engine, make_refit, options, on_step, result);
+  const auto n_rows = static_cast<double>(problem.rows.rows());
+  ActiveSet nothing;
+  if (problem.intercept == Intercept::kUnpenalised) {
+    const double sum = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0);
+    nothing.intercept = problem.loss.best_constant(sum / n_rows);
+  }
+  FittedSet set = search.fitted({}, nothing);
+  result.initial_risk = set.loss / n_rows;
+  // The curvature of the objective along one atom of unit norm, where nothing has been learnt.
+  double first = 0;
+  double curvature = 0;
+  static_cast<void>(
+      problem.loss.derivatives(&nothing.intercept, problem.targets.data(), 1, &first, &curvature));
+  const double whole_step = 1 / (n_rows * curvature);
+  std::vector<bool> excluded;
+  for (Index j = 0; j < candidates.size(); ++j) excluded.push_back(candidates.is_constant(j));
+
+  constexpr int kMostIterations = 100;
+  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    Gradient gradient;
+    static_cast<void>(engine.gradient(set.active, gradient));
+    if (!gradient.exact()) engine.exact_gradient(set.active, gradient);
+    ++result.gradient_passes;
+    double largest = 0;
+    for (const double g : gradient.values) largest = std::max(largest, std::abs(g));
+    bool improved = false;
+    constexpr double kSmallestStep = 1.0 / 64;
+    for (double part = 1; part >= kSmallestStep && !improved; part /= 2) {
+      std::vector<double> moved;
+      for (const double g : gradient.values) moved.push_back(-part * whole_step * g);
+      for (std::size_t i = 0; i < set.active.theta.size(); ++i)
+        moved[static_cast<std::size_t>(set.active.candidates[i])] += set.active.theta[i];
+      const std::vector<Index> list = largest_gradients(moved, excluded, options.terms);
+      if (sorted(list) == sorted(set.active.candidates)) break;
+      FittedSet next = search.fitted(list, set.active);
+      if (!SetSearch::improves(set, next)) continue;
+      search.record(set.active, next, largest);
+      set = std::move(next);
+      improved = true;
+    }
+    if (!improved) break;
+  }
+  result.active = std::move(set.active);
+  return result;
+}
+
+}  // namespace mfga
