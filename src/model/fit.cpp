@@ -327,7 +327,7 @@ class Fitter {
   std::shared_ptr<const Candidates> make_candidates(const Dictionary& dictionary) {
     const CandidateContext context{rows_.inputs(), report().auto_sigma, options_.seed, &rows_};
     auto candidates = std::make_shared<Candidates>(dictionary, context);
-    if (settings_.select != "gradient") {
+    if (settings_.select == "normalised" || options_.search == "htp") {
       candidates->normalise(rows_, settings_.intercept == Intercept::kUnpenalised, workers_);
       return candidates;
     }

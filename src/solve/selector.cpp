@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "solve/select.hpp"
 
@@ -63,11 +64,21 @@ Selector::Selector(const Problem& problem, const Candidates& candidates, Engine&
       excluded_(static_cast<std::size_t>(candidates.size())) {
   for (Index j = 0; j < candidates.size(); ++j)
     excluded_[static_cast<std::size_t>(j)] = candidates.is_constant(j);
-  if (options.rule != Rule::kGain || !options.exact_gain || !problem.loss.is_quadratic()) return;
-  remainders_ = engine.square_norms();
-  for (double& remainder : remainders_) {
-    remainder += options.ridge;
-    whole_remainder_ = std::max(whole_remainder_, remainder);
+  if (options.rule != Rule::kGain) return;
+  curvatures_ = engine.square_norms();
+  const double n_rows = static_cast<double>(problem.rows.rows());
+  const double mean = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0) / n_rows;
+  const double constant = problem.intercept == Intercept::kUnpenalised ? problem.loss.best_constant(mean) : 0;
+  double first = 0;
+  double second = 0;  // L'' of the best constant
+  static_cast<void>(problem.loss.derivatives(&constant, &mean, 1, &first, &second));
+  for (double& curvature : curvatures_) curvature += 2 * options.ridge / second;
+  whole_curvatures_ = curvatures_;
+  if (problem.intercept == Intercept::kUnpenalised) {
+    Matrix constant_vector(1, 1);
+    constant_vector(0, 0) = 1 / std::sqrt(n_rows);
+    reduce_curvatures({}, constant_vector);
+    explained_ = 1;
   }
 }
 
@@ -75,31 +86,35 @@ void Selector::exclude(std::span<const Index> candidates) {
   for (const Index candidate : candidates) excluded_[static_cast<std::size_t>(candidate)] = true;
 }
 
-void Selector::update_remainders(const GrowingSet& set) {
-  if (remainders_.empty()) return;
-  const Matrix combinations = set.refit.orthonormal_combinations(explained_);
-  if (combinations.rows == 0) return;
-  explained_ += combinations.rows;
-  const bool has_intercept = problem_.intercept == Intercept::kUnpenalised;
-  Matrix with_constant(combinations.rows, 1 + set.active.size());
-  for (Index c = 0; c < combinations.rows; ++c)
-    std::copy_n(combinations.row(c), combinations.cols, with_constant.row(c) + (has_intercept ? 0 : 1));
-  const Matrix shares = engine_.correlations(set.active, with_constant);
+void Selector::reduce_curvatures(const ActiveSet& active, const Matrix& combinations) {
+  const Matrix shares = engine_.correlations(active, combinations);
   for (Index c = 0; c < shares.rows; ++c) {
     const double* share = shares.row(c);
-    for (std::size_t j = 0; j < remainders_.size(); ++j) remainders_[j] -= share[j] * share[j];
+    for (std::size_t j = 0; j < curvatures_.size(); ++j) curvatures_[j] -= share[j] * share[j];
   }
 }
 
+void Selector::update_curvatures(const GrowingSet& set) {
+  if (curvatures_.empty() || !options_.exact_gain || !problem_.loss.is_quadratic()) return;
+  const Matrix combinations = set.refit.orthonormal_combinations(explained_);
+  if (combinations.rows == 0) return;
+  explained_ += combinations.rows;
+  const Index without_constant = problem_.intercept == Intercept::kUnpenalised ? 0 : 1;
+  Matrix with_constant(combinations.rows, 1 + set.active.size());
+  for (Index c = 0; c < combinations.rows; ++c)
+    std::copy_n(combinations.row(c), combinations.cols, with_constant.row(c) + without_constant);
+  reduce_curvatures(set.active, with_constant);
+}
+
 double Selector::ranking_weight(std::size_t candidate) const {
-  if (remainders_.empty()) return 1;
-  const double remainder = remainders_[candidate];
-  return remainder > kDependenceTolerance * whole_remainder_ ? 1 / std::sqrt(remainder) : 0;
+  if (curvatures_.empty()) return 1;
+  const double curvature = curvatures_[candidate];
+  return curvature > kDependenceTolerance * whole_curvatures_[candidate] ? 1 / std::sqrt(curvature) : 0;
 }
 
 Gradient Selector::ranking(const Gradient& gradient) const {
   Gradient result = gradient;
-  if (remainders_.empty()) return result;
+  if (curvatures_.empty()) return result;
   for (std::size_t j = 0; j < result.values.size(); ++j) {
     const double weight = ranking_weight(j);
     result.values[j] *= weight;
@@ -184,7 +199,7 @@ Selector::Batch Selector::picks(const Batch& shortlist, const Gradient& gradient
 
 std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& set,
                                  std::vector<Index>& dependent) {
-  update_remainders(set);
+  update_curvatures(set);
   std::vector<Index> added;
   while (static_cast<Index>(added.size()) < count) {
     const Index wanted = count - static_cast<Index>(added.size());

@@ -2,12 +2,15 @@
 //
 // Candidates are ranked by the size of their entry of the gradient, as in the paper; if they were scaled to
 // unit norm before (Candidates::normalise), that is by their correlation with it. With Rule::kGain each entry
-// is also divided by the square root of what the active set leaves unexplained of the candidate, the
-// remainder s_j; then the ranking is by the decrease of the objective when the atom is added and all
-// coefficients are fitted again, g_j^2 / (2 L'' s_j). For the squared loss the remainders of all candidates
-// are kept, which costs one more correlation per atom added (Engine::correlations). For other losses the
-// decrease is that of the quadratic model at the current coefficients, whose curvature changes with every
-// refit: it is computed for a shortlist.
+// is also divided by the square root of the curvature of the objective along the candidate when all
+// coefficients are fitted again; then the ranking is by the decrease of the objective, g_j^2 / (2 h_j). The
+// curvature is
+//
+//   h_j = L'' s_j + 2 ridge,   s_j = |phi_j|^2 less what the intercept and the active atoms explain of it.
+//
+// For the squared loss s_j is kept up to date for all candidates, which costs one more correlation per atom
+// added (Engine::correlations). For other losses L'' depends on the row and changes with every refit: there
+// s_j is only less what the intercept explains, and the decrease in full is that of a shortlist of the best.
 //
 // Where several atoms are added per step, the later ones are ranked again given those picked before them,
 // within a shortlist of the best: else they would be copies of one idea.
@@ -81,8 +84,10 @@ class Selector {
   // Of a shortlist, what pick_one_by_one says.
   [[nodiscard]] Batch picks(const Batch& shortlist, const Gradient& gradient, Index count,
                             Refit& refit) const;
+  // Takes off what the combinations explain, [n x (1 + atoms)] as for Engine::correlations.
+  void reduce_curvatures(const ActiveSet& active, const Matrix& combinations);
   // Takes off what the atoms that have joined since the last call explain.
-  void update_remainders(const GrowingSet& set);
+  void update_curvatures(const GrowingSet& set);
   [[nodiscard]] double ranking_weight(std::size_t candidate) const;
   [[nodiscard]] Gradient ranking(const Gradient& gradient) const;
 
@@ -92,9 +97,10 @@ class Selector {
   SelectionOptions options_;
   std::vector<bool> excluded_;
   RunnersUp runners_up_;
-  std::vector<double> remainders_;  // |phi_j|^2 + ridge less what the set explains; empty: not in use
-  double whole_remainder_ = 0;      // the largest of them at the beginning
-  Index explained_ = 0;             // combinations of the set that the remainders are already less
+  // kGain: h_j / L'' of every candidate, and at the beginning; empty: not in use.
+  std::vector<double> curvatures_;
+  std::vector<double> whole_curvatures_;
+  Index explained_ = 0;  // combinations of the set that the curvatures are already less
 };
 
 // The positions of up to `count` of a shortlist, one after the other by `rule`, each ranked given those

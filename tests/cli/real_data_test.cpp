@@ -31,9 +31,27 @@ TEST_F(RealDataCommand, AdultHasTheErrorOfThePaper) {
 
 TEST_F(RealDataCommand, YearHasItsKnownErrors) {
   const auto rmse = [&](const std::string& terms) {
-    const Json report = run_json({"train", "--train", data("year/train.csv"), "--test", data("year/test.csv"),
-                                  "--header", "no", "--target", "0", "--features", "gaussian(order=2)",
-                                  "--terms", terms, "--per-step", "20", "--ridge", "1"});
+    const Json report = run_json({"train",
+                                  "--train",
+                                  data("year/train.csv"),
+                                  "--test",
+                                  data("year/test.csv"),
+                                  "--header",
+                                  "no",
+                                  "--target",
+                                  "0",
+                                  "--features",
+                                  "gaussian(order=2)",
+                                  "--select",
+                                  "gradient",
+                                  "--shortlist",
+                                  "1",
+                                  "--terms",
+                                  terms,
+                                  "--per-step",
+                                  "20",
+                                  "--ridge",
+                                  "1"});
     EXPECT_EQ(report.at("task"), "regression");
     return report.at("test").at("rmse").get<double>();
   };

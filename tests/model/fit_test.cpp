@@ -1,5 +1,6 @@
 #include "mfga/fit.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -178,6 +179,84 @@ TEST(Fit, ChecksOptions) {
   options = {};
   options.engine = "fast";
   EXPECT_TRUE(contains(error_of(sample.data(), options), "auto|lazy|gram"));
+}
+
+TEST(Fit, EveryWayToSelectAndSearchLearnsTheInteraction) {
+  const Sample sample;
+  for (const std::string select : {"gradient", "normalised", "gain"}) {
+    for (const std::string search : {"greedy", "htp"}) {
+      if (search == "htp" && select == "gradient") continue;
+      for (const std::string refine : {"no", "yes"}) {
+        for (const std::string engine : {"lazy", "gram"}) {
+          SCOPED_TRACE(fmt::format("{} {} {} {}", select, search, refine, engine));
+          FitOptions options = with("linear + gaussian(order=2, sigma=auto*4)", 8);
+          options.select = select;
+          options.search = search;
+          options.refine = refine;
+          options.engine = engine;
+          options.per_step = 2;
+          options.ridge = 1e-4;
+          const FitResult result = fit(sample.data(), options);
+          EXPECT_EQ(result.report.select, select);
+          EXPECT_EQ(result.model.terms.size(), 8U);
+          const RegressionMetrics metrics =
+              regression_metrics(result.model.predict(sample.x.view()), sample.y);
+          EXPECT_GT(metrics.r2, 0.97);
+          EXPECT_NEAR(metrics.mse, result.model.training.risk, 1e-7 * metrics.mse);
+          EXPECT_EQ(result.report.path.back().terms, 8);
+        }
+      }
+    }
+  }
+}
+
+TEST(Fit, GainAndRefinementLowerTheTrainingRisk) {
+  const Sample sample;
+  const auto risk = [&](const std::string& select, const std::string& refine) {
+    FitOptions options = with("linear + gaussian(order=2)", 6);
+    options.select = select;
+    options.refine = refine;
+    options.ridge = 1e-6;
+    return fit(sample.data(), options).model.training.risk;
+  };
+  EXPECT_LT(risk("gain", "no"), risk("gradient", "no"));
+  EXPECT_LE(risk("gain", "yes"), risk("gain", "no"));
+  EXPECT_LE(risk("gradient", "yes"), risk("gradient", "no"));
+}
+
+TEST(Fit, KernelWeightsComeFromTheDataOnRequest) {
+  const Sample sample;
+  std::vector<std::vector<double>> weights;
+  for (const std::string nu : {"uniform", "norm", "alignment", "cv"}) {
+    FitOptions options = with("linear + gaussian(order=2)", 6);
+    options.select = "gradient";
+    options.nu = nu;
+    const FitResult result = fit(sample.data(), options);
+    weights.push_back(result.report.kernel_weights);
+    ASSERT_EQ(weights.back().size(), 2U);
+    EXPECT_NEAR(weights.back()[0] + weights.back()[1], 1, 1e-12);
+  }
+  EXPECT_EQ(weights[0], (std::vector<double>{0.5, 0.5}));
+  EXPECT_GT(weights[1][1], weights[1][0]);  // Gaussian features are small
+  EXPECT_GT(weights[2][1] / weights[1][1],
+            weights[2][0] / weights[1][0]);  // the target is a product of inputs
+  EXPECT_NE(std::find(weights.begin(), weights.begin() + 3, weights[3]), weights.begin() + 3);
+}
+
+TEST(Fit, SelectionOptionsThatExcludeEachOtherAreRefused) {
+  const Sample sample;
+  FitOptions options = with("linear", 2);
+  options.search = "htp";
+  options.select = "gradient";
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "--select normalised"));
+  options = with("linear + gaussian(order=1)", 2);
+  options.nu = "norm";
+  options.select = "gain";
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "--select gradient only"));
+  options = FitOptions();
+  options.method = "rks";
+  options.refine = "yes";
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "--refine is for the method mfga"));
 }
 
 TEST(Fit, ProgressMayStopIt) {
