@@ -156,12 +156,13 @@ class MaclaurinValues final : public AtomEvaluator {
 
 // `(a + b - c)` for signs of inputs, the first few of them.
 std::string signs_text(std::span<const double> signs, std::span<const std::string> names) {
-  constexpr std::size_t kShown = 8;
+  constexpr std::size_t kShort = 8;
+  const std::size_t shown = signs.size() <= kShort ? signs.size() : 3;
   std::string text;
-  for (std::size_t j = 0; j < std::min(kShown, signs.size()); ++j)
+  for (std::size_t j = 0; j < shown; ++j)
     text +=
         fmt::format("{}{}", j == 0 ? (signs[j] < 0 ? "-" : "") : (signs[j] < 0 ? " - " : " + "), names[j]);
-  if (signs.size() > kShown) text += fmt::format(" + {} more", signs.size() - kShown);
+  if (signs.size() > shown) text += fmt::format(" + {} more", signs.size() - shown);
   return signs.size() == 1 && signs[0] > 0 ? text : fmt::format("({})", text);
 }
 

@@ -41,26 +41,33 @@ SplineOptions parse(const FamilyOptionValues& values) {
           parse_small_integer("degree", values[1], 0, kHighestDegree)};
 }
 
-// The recursion of Cox and de Boor, with the degree known to the compiler so that all of it is in registers.
+// The recursion of Cox and de Boor for the function with the knots from kFirst on; inverse_widths[d][i] is
+// 1 / (knots[i + d] - knots[i]). The degree is known to the compiler, which computes what branches share once
+// and keeps all in registers.
+template <int kDegree, int kFirst, class Knots, class Widths>
+[[gnu::always_inline]] inline double basis_function(const Knots& knots, const Widths& inverse_widths,
+                                                    double x) {
+  if constexpr (kDegree == 0) {
+    return (x >= knots[kFirst] ? 1.0 : 0.0) - (x >= knots[kFirst + 1] ? 1.0 : 0.0);
+  } else {
+    return (x - knots[kFirst]) * inverse_widths[kDegree][kFirst] *
+               basis_function<kDegree - 1, kFirst>(knots, inverse_widths, x) +
+           (knots[kFirst + kDegree + 1] - x) * inverse_widths[kDegree][kFirst + 1] *
+               basis_function<kDegree - 1, kFirst + 1>(knots, inverse_widths, x);
+  }
+}
+
 template <int kDegree>
 [[gnu::always_inline]] inline void spline_of_degree(const double* x, const double* knots, double factor,
                                                     Index rows, double* out) {
-  double inverse_widths[kDegree + 1][kDegree + 2];  // [d][i]: 1 / (knots[i + d] - knots[i])
+  double own_knots[kDegree + 2];
+  double inverse_widths[kDegree + 1][kDegree + 2];
+  for (int i = 0; i < kDegree + 2; ++i) own_knots[i] = knots[i];
   for (int d = 1; d <= kDegree; ++d) {
-    for (int i = 0; i + d <= kDegree + 1; ++i) inverse_widths[d][i] = 1 / (knots[i + d] - knots[i]);
+    for (int i = 0; i + d < kDegree + 2; ++i) inverse_widths[d][i] = 1 / (knots[i + d] - knots[i]);
   }
-  for (Index n = 0; n < rows; ++n) {
-    double pieces[kDegree + 1];
-    for (int i = 0; i <= kDegree; ++i)
-      pieces[i] = (x[n] >= knots[i] ? factor : 0.0) - (x[n] >= knots[i + 1] ? factor : 0.0);
-    for (int d = 1; d <= kDegree; ++d) {
-      for (int i = 0; i + d <= kDegree; ++i) {
-        pieces[i] = (x[n] - knots[i]) * inverse_widths[d][i] * pieces[i] +
-                    (knots[i + d + 1] - x[n]) * inverse_widths[d][i + 1] * pieces[i + 1];
-      }
-    }
-    out[n] = pieces[0];
-  }
+  for (Index n = 0; n < rows; ++n)
+    out[n] = factor * basis_function<kDegree, 0>(own_knots, inverse_widths, x[n]);
 }
 
 MFGA_VECTORISED void spline0(const double* x, const double* knots, double factor, Index rows, double* out) {
