@@ -3,6 +3,8 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <numbers>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -35,8 +37,41 @@ inline std::vector<InputColumn> plain_inputs(Index cols) {
   return inputs;
 }
 
+// The B-spline of the recursion of Cox and de Boor with knots[0 ... degree + 1].
+inline double spline_value(const double* knots, std::size_t degree, double x) {
+  if (degree == 0) return x >= knots[0] && x < knots[1] ? 1 : 0;
+  return (x - knots[0]) / (knots[degree] - knots[0]) * spline_value(knots, degree - 1, x) +
+         (knots[degree + 1] - x) / (knots[degree + 1] - knots[1]) * spline_value(knots + 1, degree - 1, x);
+}
+
+// Functions of single inputs and products of two of them. Empty for other families.
+inline std::optional<double> function_of_inputs(const Atom& atom, const double* x) {
+  const std::vector<double>& p = atom.parameters;
+  const double first = atom.inputs.empty() ? 0 : x[atom.inputs[0]];
+  double value = std::sqrt(atom.nu);
+  if (atom.family == "step") return first >= p[0] ? value : 0;
+  if (atom.family == "hinge") {
+    for (std::size_t i = 0; i < atom.inputs.size(); ++i)
+      value *= std::max(0.0, p[2 * i + 1] * (x[atom.inputs[i]] - p[2 * i]));
+    return value;
+  }
+  if (atom.family == "spline") return value * spline_value(p.data(), p.size() - 2, first);
+  if (atom.family == "periodic") {
+    const double angle = 2 * std::numbers::pi * p[1] * first / p[0];
+    return value * (p[2] == 0 ? std::cos(angle) : std::sin(angle));
+  }
+  if (atom.family == "additive") {
+    const double u = p[1] * (first - p[0]);
+    if (u <= 0) return 0;
+    const double angle = p[2] * std::log(u);
+    return value * std::sqrt(u) * (p[3] == 0 ? std::cos(angle) : std::sin(angle));
+  }
+  return std::nullopt;
+}
+
 // sqrt(nu) x_i, or sqrt(nu) exp(-|x|^2 / 2 sigma^2) x^a / (sigma^k sqrt(a!)).
 inline double atom_value(const Atom& atom, const double* x, Index n_inputs) {
+  if (const auto function = function_of_inputs(atom, x)) return *function;
   double value = std::sqrt(atom.nu);
   for (std::size_t i = 0; i < atom.inputs.size(); ++i)
     value *= std::pow(x[atom.inputs[i]], atom.exponents[i]);
@@ -52,6 +87,25 @@ inline double atom_value(const Atom& atom, const double* x, Index n_inputs) {
     for (Index j = 0; j < n_inputs; ++j)
       square += std::pow(x[j] - atom.parameters[static_cast<std::size_t>(j) + 1], 2);
     return value * std::exp(-square / (2 * atom.parameters[0] * atom.parameters[0]));
+  }
+  if (atom.family == "polynomial") {  // sqrt of binomial * multinomial coefficient * offset^(degree - k)
+    const double degree = atom.parameters[0];
+    double order = 0;
+    for (const int exponent : atom.exponents) {
+      order += exponent;
+      value /= std::sqrt(std::tgamma(exponent + 1.0));
+    }
+    return value * std::sqrt(std::tgamma(degree + 1) / std::tgamma(degree - order + 1) *
+                             std::pow(atom.parameters[1], degree - order));
+  }
+  if (atom.family == "maclaurin") {  // sqrt(nu) times a product of <signs, x> / sigma
+    for (std::size_t i = 2; i < atom.parameters.size(); i += static_cast<std::size_t>(n_inputs)) {
+      double projection = 0;
+      for (Index j = 0; j < n_inputs; ++j)
+        projection += atom.parameters[i + static_cast<std::size_t>(j)] * x[j];
+      value *= projection / atom.parameters[0];
+    }
+    return value;
   }
   const double sigma = atom.parameters[0];
   double square_norm = 0;

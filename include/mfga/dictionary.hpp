@@ -44,7 +44,8 @@ class Dictionary {
   [[nodiscard]] const std::vector<FamilyRequest>& requests() const { return requests_; }
   // Whether a width is to be found from the data.
   [[nodiscard]] bool needs_sigma() const;
-  // How many candidates it has for this many inputs, computed without making them (it may be astronomical).
+  // How many candidates it has for this many inputs, computed without making them (it may be astronomical);
+  // the most there can be where a family's number depends on the data or on chance.
   [[nodiscard]] double candidates(Index n_inputs) const;
 
  private:

@@ -26,7 +26,9 @@ enum class RandomStream : std::uint32_t {
   kLandmarks,
   kSubsample,
   kFolds,
-  kKernelProbes
+  kKernelProbes,
+  kColumnSamples,
+  kMaclaurin,
 };
 
 class CounterRandom {

@@ -188,6 +188,14 @@ void exponentials(const double* values, double factor, Index count, double* out)
   for (; n < count; ++n) out[n] = hn::GetLane(hn::Exp(d, hn::Set(d, factor * values[n])));
 }
 
+void logarithms(const double* values, Index count, double* out) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Index n = 0;
+  for (; n + lanes <= count; n += lanes) hn::StoreU(hn::Log(d, hn::LoadU(d, values + n)), d, out + n);
+  for (; n < count; ++n) out[n] = hn::GetLane(hn::Log(d, hn::Set(d, values[n])));
+}
+
 void cosines(const double* values, double factor, Index count, double* out) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -313,6 +321,12 @@ HWY_EXPORT(exponentials);
 
 void exponentials(const double* values, double factor, Index count, double* out) {
   HWY_DYNAMIC_DISPATCH(exponentials)(values, factor, count, out);
+}
+
+HWY_EXPORT(logarithms);
+
+void logarithms(const double* values, Index count, double* out) {
+  HWY_DYNAMIC_DISPATCH(logarithms)(values, count, out);
 }
 
 HWY_EXPORT(cosines);

@@ -1,5 +1,6 @@
-// C += A B^T, linear combinations of rows, exponentials and cosines, for matrices whose rows are a block's
-// values: a few hundred contiguous numbers each; and how such a block is made from the rows of a table.
+// C += A B^T, linear combinations of rows, exponentials, logarithms and cosines, for matrices whose rows are
+// a block's values: a few hundred contiguous numbers each; and how such a block is made from the rows of a
+// table.
 //
 // Every entry is a dot product of two contiguous rows that lie in the second-level cache, so nothing has to
 // be packed or copied, which is what costs BLAS most of its time at these sizes.
@@ -27,6 +28,9 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
 
 // out[n] = exp(factor * values[n]), n < count.
 void exponentials(const double* values, double factor, Index count, double* out);
+
+// out[n] = log(values[n]), n < count, for positive values.
+void logarithms(const double* values, Index count, double* out);
 
 // out[n] = factor * cos(values[n]), n < count. |values| up to some 1e4 keep their accuracy.
 void cosines(const double* values, double factor, Index count, double* out);

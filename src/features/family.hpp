@@ -34,6 +34,9 @@ struct CandidateContext {
   double auto_sigma = 1;              // the width that sigma=auto means
   std::uint64_t seed = 0;             // of random draws
   const BlockedRows* rows = nullptr;  // the training rows, for families that take atoms from the data
+
+  // Throws if there are none.
+  [[nodiscard]] const BlockedRows& training_rows(std::string_view family) const;
 };
 
 // A field of Atom::parameters in model files: one number, one per input of the model, or all that are left
@@ -110,6 +113,7 @@ class FeatureFamily {
   // Throws if a value is wrong; called when the dictionary is parsed.
   virtual void check(const FamilyOptionValues& values) const = 0;
   [[nodiscard]] virtual bool needs_sigma(const FamilyOptionValues& values) const = 0;
+  // The number of candidates, or the most there can be if it depends on the training rows or on chance.
   [[nodiscard]] virtual double candidates(const FamilyOptionValues& values, Index n_inputs) const = 0;
   [[nodiscard]] virtual std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
                                                               const CandidateContext& context,
@@ -147,6 +151,12 @@ struct SigmaChoice {
 };
 [[nodiscard]] SigmaChoice parse_sigma(std::string_view text);
 [[nodiscard]] bool parse_yes_no(std::string_view option, std::string_view text);
+// The position of the text among the choices.
+[[nodiscard]] std::size_t parse_choice(std::string_view option, std::string_view text,
+                                       std::span<const std::string_view> choices);
+[[nodiscard]] double parse_positive(std::string_view option, std::string_view text);
+[[nodiscard]] double parse_number(std::string_view option, std::string_view text, double lowest,
+                                  double highest);
 [[nodiscard]] int parse_small_integer(std::string_view option, std::string_view text, int lowest,
                                       int highest);
 

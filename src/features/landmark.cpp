@@ -127,15 +127,11 @@ class LandmarkFamily final : public ProjectedFamily {
   [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
                                                       const CandidateContext& context,
                                                       double nu) const override {
-    if (context.rows == nullptr) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  "--features: landmark takes its atoms from training rows; there are none here");
-    }
-    const Index count = std::min(count_of(values), context.rows->rows());
-    const std::vector<Index> chosen =
-        random_rows(context.rows->rows(), count, context.seed, RandomStream::kLandmarks);
+    const BlockedRows& rows = context.training_rows(name());
+    const Index count = std::min(count_of(values), rows.rows());
+    const std::vector<Index> chosen = random_rows(rows.rows(), count, context.seed, RandomStream::kLandmarks);
     Arena arena;
-    const RowBlock block = context.rows->gather(chosen, arena);
+    const RowBlock block = rows.gather(chosen, arena);
     Directions centres{Matrix(count, context.n_inputs), {}};
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < context.n_inputs; ++j) centres.vectors(i, j) = block.input(j)[i];

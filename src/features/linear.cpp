@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/row_kernels.hpp"
+#include "features/monomials.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -39,49 +39,7 @@ class LinearCandidates final : public CandidateFamily {
   double nu_;
 };
 
-class LinearValues final : public AtomEvaluator {
- public:
-  explicit LinearValues(std::span<const Atom> atoms) : atoms_(atoms.begin(), atoms.end()) {}
-
-  void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
-                Arena& /*arena*/) const override {
-    for (Index i = 0; i < count; ++i) {
-      const Atom& atom = atoms_[static_cast<std::size_t>(first + i)];
-      const double factor = std::sqrt(atom.nu);
-      const double* x = block.input(atom.inputs[0]);
-      double* value = out + i * out_stride;
-      for (Index n = 0; n < block.rows; ++n) value[n] = factor * x[n];
-    }
-  }
-
- private:
-  std::vector<Atom> atoms_;
-};
-
-class LinearCombination final : public AtomCombination {
- public:
-  LinearCombination(std::span<const Atom> atoms, std::span<const double> coefficients) {
-    for (std::size_t i = 0; i < atoms.size(); ++i) {
-      inputs_.push_back(atoms[i].inputs[0]);
-      coefficients_.push_back(coefficients[i] * std::sqrt(atoms[i].nu));
-    }
-  }
-
-  void add_to(const RowBlock& block, double* scores, Arena& arena) const override {
-    const Arena::Scope scope(arena);
-    double* combined = arena.take(block.rows);
-    std::vector<const double*> rows;
-    for (const Index input : inputs_) rows.push_back(block.input(input));
-    combine_rows(rows.data(), coefficients_.data(), static_cast<Index>(rows.size()), block.rows, combined);
-    for (Index n = 0; n < block.rows; ++n) scores[n] += combined[n];
-  }
-
- private:
-  std::vector<Index> inputs_;
-  std::vector<double> coefficients_;
-};
-
-class LinearFamily final : public FeatureFamily {
+class LinearFamily final : public MonomialFamily {
  public:
   [[nodiscard]] std::string_view name() const override { return "linear"; }
   [[nodiscard]] std::string_view help() const override { return "the inputs themselves (linear kernel)"; }
@@ -95,13 +53,6 @@ class LinearFamily final : public FeatureFamily {
                                                       const CandidateContext& context,
                                                       double nu) const override {
     return std::make_unique<LinearCandidates>(context.n_inputs, nu);
-  }
-  [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
-    return std::make_unique<LinearValues>(atoms);
-  }
-  [[nodiscard]] std::unique_ptr<AtomCombination> combination(
-      std::span<const Atom> atoms, std::span<const double> coefficients) const override {
-    return std::make_unique<LinearCombination>(atoms, coefficients);
   }
   [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
     return Monomial{std::sqrt(atom.nu), 0, {atom.inputs[0]}};

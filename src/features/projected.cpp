@@ -11,12 +11,17 @@
 
 namespace mfga {
 
+void project(const Matrix& vectors, const RowBlock& block, Index first, Index count, double* out,
+             Index out_stride) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count),
+              static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0, vectors.row(first),
+              static_cast<int>(block.inputs), block.values, static_cast<int>(block.stride), 0.0, out,
+              static_cast<int>(out_stride));
+}
+
 void evaluate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
                          Index first, Index count, double* out, Index out_stride) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count),
-              static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0,
-              directions.vectors.row(first), static_cast<int>(block.inputs), block.values,
-              static_cast<int>(block.stride), 0.0, out, static_cast<int>(out_stride));
+  project(directions.vectors, block, first, count, out, out_stride);
   values.finish(block, first, count, out, out_stride);
 }
 

@@ -1,4 +1,5 @@
-// Atoms that are functions of projections <w, x> of all inputs: what the Fourier and landmark families share.
+// Atoms that are functions of projections <w, x> of all inputs: what the Fourier, landmark and
+// Maclaurin families share.
 //
 // The projections of a block on many directions are one matrix product; a family turns them into values.
 #pragma once
@@ -17,6 +18,10 @@ struct Directions {
 
   [[nodiscard]] Index size() const { return vectors.rows; }
 };
+
+// out[i * out_stride + n] = <vector first + i, row n of the block>, i < count.
+void project(const Matrix& vectors, const RowBlock& block, Index first, Index count, double* out,
+             Index out_stride);
 
 // Turns the projections of the block on directions [first, first + count), [count x stride], into values.
 class ProjectionValues {

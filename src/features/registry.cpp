@@ -2,16 +2,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "features/additive.hpp"
 #include "features/family.hpp"
 #include "features/fourier.hpp"
 #include "features/gaussian.hpp"
+#include "features/hinge.hpp"
 #include "features/landmark.hpp"
 #include "features/linear.hpp"
+#include "features/maclaurin.hpp"
+#include "features/periodic.hpp"
+#include "features/polynomial.hpp"
+#include "features/spline.hpp"
+#include "features/step.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -32,8 +40,11 @@ std::optional<double> parse_number(std::string_view text) {
 }  // namespace
 
 std::span<const FeatureFamily* const> feature_families() {
-  static const std::array<const FeatureFamily*, 4> families = {&linear_family(), &gaussian_family(),
-                                                               &fourier_family(), &landmark_family()};
+  static const std::array families = {
+      &linear_family(),  &polynomial_family(), &step_family(),      &hinge_family(),
+      &spline_family(),  &periodic_family(),   &additive_family(),  &gaussian_family(),
+      &fourier_family(), &landmark_family(),   &maclaurin_family(),
+  };
   return families;
 }
 
@@ -73,12 +84,18 @@ FamilyOptionValues option_values(const FeatureFamily& family, const FamilyReques
 double kernel_weight(const FamilyRequest& request) {
   double weight = 1;
   for (const auto& [name, text] : request.options) {
-    if (name != nu_option().name) continue;
-    const auto value = parse_number(text);
-    if (!value || !(*value > 0)) throw_bad_value(name, text, "a positive number");
-    weight = *value;
+    if (name == nu_option().name) weight = parse_positive(name, text);
   }
   return weight;
+}
+
+const BlockedRows& CandidateContext::training_rows(std::string_view family) const {
+  if (rows == nullptr) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("--features: {} takes its atoms from training rows; there are none here", family));
+  }
+  return *rows;
 }
 
 SigmaChoice parse_sigma(std::string_view text) {
@@ -104,6 +121,26 @@ bool parse_yes_no(std::string_view option, std::string_view text) {
   if (text == "yes") return true;
   if (text == "no") return false;
   throw_bad_value(option, text, "yes or no");
+}
+
+std::size_t parse_choice(std::string_view option, std::string_view text,
+                         std::span<const std::string_view> choices) {
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found == choices.end()) throw_bad_value(option, text, fmt::format("{}", fmt::join(choices, " or ")));
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+double parse_positive(std::string_view option, std::string_view text) {
+  const auto value = parse_number(text);
+  if (!value || !(*value > 0)) throw_bad_value(option, text, "a positive number");
+  return *value;
+}
+
+double parse_number(std::string_view option, std::string_view text, double lowest, double highest) {
+  const auto value = parse_number(text);
+  if (!value || !(*value >= lowest && *value <= highest))
+    throw_bad_value(option, text, fmt::format("a number from {} to {}", lowest, highest));
+  return *value;
 }
 
 int parse_small_integer(std::string_view option, std::string_view text, int lowest, int highest) {

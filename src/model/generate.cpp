@@ -64,14 +64,15 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--features: sigma=auto needs data; give a number, e.g. gaussian(order=2, sigma=3)");
   }
-  const double n_candidates = dictionary.candidates(options.inputs);
-  if (!(n_candidates < 1e15) || static_cast<double>(options.terms) > 0.5 * n_candidates) {
+  const auto check_size = [&](double n_candidates) {
+    if (n_candidates < 1e15 && static_cast<double>(options.terms) <= 0.5 * n_candidates) return;
     throw Error(
         ErrorKind::kInvalidArgument,
         fmt::format(
             "--terms is {}; the dictionary has {:.0f} candidates and at most half of them may be used",
             options.terms, n_candidates));
-  }
+  };
+  check_size(dictionary.candidates(options.inputs));
   truth_.task = options.task == "classification" ? Task::kClassification : Task::kRegression;
   if (truth_.task == Task::kClassification) truth_.labels = {"0", "1"};
   truth_.n_columns = options.inputs;
@@ -80,6 +81,7 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
 
   // Coefficients of random sign that give each term a standard deviation between 0.5 and 1.5.
   const Candidates candidates(dictionary, {options.inputs, 1});
+  check_size(static_cast<double>(candidates.size()));  // there may be fewer
   const CounterRandom random(options.seed, RandomStream::kGeneratorModel);
   ThreadPool pool(0);
   const Matrix sample = make_inputs(options, 0, kCalibrationRows, pool);

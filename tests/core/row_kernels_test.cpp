@@ -153,5 +153,18 @@ TEST_F(RowKernels, ExponentialsAreAccurateAndVanishWithoutNonsense) {
   });
 }
 
+TEST_F(RowKernels, LogarithmsAreAccurate) {
+  run([] {
+    std::vector<double> values;
+    for (double v = 1e-300; v < 1e300; v *= 1.7) values.push_back(v);
+    std::vector<double> out(values.size());
+    logarithms(values.data(), static_cast<Index>(values.size()), out.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double expected = std::log(values[i]);
+      ASSERT_NEAR(out[i], expected, 1e-15 * (1 + std::abs(expected))) << values[i];
+    }
+  });
+}
+
 }  // namespace
 }  // namespace mfga

@@ -59,7 +59,7 @@ TEST(Dictionary, WidthsMayBeMultiplesOfTheAutomaticOne) {
 }
 
 TEST(Dictionary, SaysWhatIsWrongAndWhatExists) {
-  EXPECT_TRUE(contains(error_of("sinc"), "there are: linear, gaussian, fourier, landmark"));
+  EXPECT_TRUE(contains(error_of("sinc"), "there are: linear, polynomial, step, "));
   EXPECT_TRUE(contains(error_of("gaussian(width=2)"), "it has: order, squares, sigma, nu"));
   EXPECT_TRUE(contains(error_of("gaussian(order=-1)"), "0 to 12"));
   EXPECT_TRUE(contains(error_of("gaussian(order=2.5)"), "whole number"));

@@ -1,6 +1,8 @@
 // What every feature family promises, and what is special to each.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numbers>
 #include <set>
 
 #include "features/candidates.hpp"
@@ -24,7 +26,36 @@ const std::vector<std::string> kExpressions = {
     "landmark(count=70, sigma=1.5)",
     "linear + landmark(count=5, sigma=0.7) + fourier(count=3, sigma=2) + landmark(count=4, sigma=2)",
     "linear + gaussian(order=2, sigma=2) + gaussian(order=1, sigma=0.7, nu=3)",
+    "polynomial",
+    "polynomial(degree=1, offset=0.5)",
+    "polynomial(degree=4, interactions=cross)",
+    "polynomial(degree=3, offset=0)",
+    "step(knots=11)",
+    "step(knots=500)",  // more than there are rows
+    "hinge(knots=3)",
+    "hinge(knots=2, interactions=2)",
+    "spline(knots=5, degree=0)",
+    "spline(knots=0, degree=1)",
+    "spline(knots=4, degree=2)",
+    "spline",
+    "spline(knots=1000, degree=5)",
+    "periodic(count=3)",
+    "periodic(count=2, period=2.5)",
+    "additive",
+    "additive(kernel=intersection, order=0)",
+    "additive(kernel=jensen-shannon, order=3)",
+    "maclaurin(count=70, sigma=1.5)",
+    "maclaurin(count=40, kernel=polynomial, sigma=2, degree=2)",
+    "step + hinge(knots=2, interactions=2, nu=2) + polynomial(degree=3, offset=0) + linear",
 };
+
+// Whether the number of candidates depends on the rows, or on chance.
+bool is_counted_from_above(const std::string& expression) {
+  for (const std::string family : {"step", "hinge", "spline", "maclaurin"}) {
+    if (expression.find(family) != std::string::npos) return true;
+  }
+  return false;
+}
 
 TEST(Families, EachHasAnExpressionInTheseTests) {
   for (const FeatureFamily* family : feature_families()) {
@@ -52,7 +83,13 @@ TEST(Families, CandidatesAreCountedWithoutMakingThem) {
       const Dictionary dictionary(expression);
       const Bound bound(expression, 100, d);
       const Candidates& candidates = bound.candidates;
-      EXPECT_EQ(dictionary.candidates(d), static_cast<double>(candidates.size())) << expression;
+      const auto size = static_cast<double>(candidates.size());
+      if (is_counted_from_above(expression)) {
+        EXPECT_LE(size, dictionary.candidates(d)) << expression;
+        EXPECT_GT(size, 0) << expression;
+      } else {
+        EXPECT_EQ(size, dictionary.candidates(d)) << expression;
+      }
       std::set<std::string> formulas;
       std::vector<std::string> names;
       for (Index j = 0; j < d; ++j) names.push_back("c" + std::to_string(j));
@@ -70,8 +107,7 @@ TEST(Families, CandidatesAreCountedWithoutMakingThem) {
 TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
   for (const std::string& expression : kExpressions) {
     for (const Index d : {1, 2, 5, 14}) {
-      if (d == 14 && expression.find("order=5") != std::string::npos)
-        continue;  // large, and shows nothing more
+      if (d == 14 && (expression.find("=5") != std::string::npos)) continue;  // large, and shows nothing more
       for (const Index n_rows : {1, 37, 600}) {
         if (d == 14 && n_rows == 600) continue;
         const Matrix x = reference::random_matrix(n_rows, d, 1);
@@ -264,6 +300,301 @@ TEST(LandmarkFamily, AtomsAreKernelColumnsAtDifferentTrainingRows) {
   for (Index i = 0; i < 60; ++i) {
     EXPECT_NEAR(features.row(i).maxCoeff(), 1, 1e-12);
     EXPECT_NEAR(features.col(i).maxCoeff(), 1, 1e-12);
+  }
+}
+
+double inner_product(const Matrix& x, Index i, Index j) {
+  double sum = 0;
+  for (Index k = 0; k < x.cols; ++k) sum += x(i, k) * x(j, k);
+  return sum;
+}
+
+// The largest difference between inner products of the candidates' values on rows of x and a kernel of rows.
+template <class Kernel>
+double kernel_error(const Candidates& candidates, const Matrix& x, Kernel kernel) {
+  const Eigen::MatrixXd features = reference::materialise(candidates, x);
+  double error = 0;
+  for (Index i = 0; i < x.rows; ++i) {
+    for (Index j = 0; j < x.rows; ++j)
+      error = std::max(error, std::abs(features.row(i).dot(features.row(j)) - kernel(i, j)));
+  }
+  return error;
+}
+
+TEST(PolynomialFamily, InnerProductsAreTheKernel) {
+  const Matrix x = reference::random_matrix(8, 3, 5);
+  for (const int degree : {1, 2, 3, 7}) {
+    for (const double offset : {0.0, 1.0, 2.5}) {
+      const Candidates candidates(Dictionary("polynomial(degree=" + std::to_string(degree) +
+                                             ", offset=" + std::to_string(offset) + ")"),
+                                  {3, 1});
+      const double largest = std::pow(offset + 20, degree);
+      EXPECT_LT(
+          kernel_error(candidates, x,
+                       [&](Index i, Index j) { return std::pow(offset + inner_product(x, i, j), degree); }),
+          1e-13 * largest);
+    }
+  }
+}
+
+TEST(PolynomialFamily, FormulasAreReadable) {
+  const std::vector<std::string> names = {"age", "income"};
+  const Candidates candidates(Dictionary("polynomial"), {2, 1});
+  std::vector<std::string> formulas;
+  for (Index j = 0; j < candidates.size(); ++j) formulas.push_back(describe(candidates.atom(j), names).text);
+  EXPECT_EQ(formulas, (std::vector<std::string>{"1", "age", "income", "age^2", "age * income", "income^2"}));
+  EXPECT_NEAR(describe(candidates.atom(4), names).factor, std::sqrt(2.0), 1e-15);
+}
+
+// Rows whose columns have few values, one far more often than others.
+Matrix skewed_matrix() {
+  Matrix x(40, 3);
+  for (Index n = 0; n < x.rows; ++n) {
+    x(n, 0) = n % 2 == 0 ? 0 : 1;                   // two values
+    x(n, 1) = n < 30 ? 0 : n < 38 ? 1 : 2;          // 0 thirty times, 1 eight times, 2 twice
+    x(n, 2) = n < 25 ? 7 : static_cast<double>(n);  // 7 twenty-five times, then all different
+  }
+  return x;
+}
+
+TEST(StepFamily, EveryKnotSplitsTheRows) {
+  const Matrix x = skewed_matrix();
+  const BlockedRows rows(x.view(), reference::plain_inputs(3));
+  const Candidates candidates(Dictionary("step(knots=4)"), {3, 1, 0, &rows});
+  std::vector<std::vector<double>> knots(3);
+  for (Index j = 0; j < candidates.size(); ++j) {
+    const Atom atom = candidates.atom(j);
+    knots[static_cast<std::size_t>(atom.inputs[0])].push_back(atom.parameters[0]);
+    EXPECT_EQ(atom.nu, atom.inputs[0] == 0 ? 1 : 0.5);  // divided by the number of knots of its input
+  }
+  EXPECT_EQ(knots[0], (std::vector{0.5}));
+  EXPECT_EQ(knots[1], (std::vector{0.5, 1.5}));
+  EXPECT_EQ(knots[2], (std::vector{16.0, 31.5}));  // at 7 and 32, the quantiles
+}
+
+TEST(StepFamily, InnerProductsConvergeToTheSmallerDistributionFunction) {
+  const Bound bound("step(knots=2000)", 2001, 1);
+  std::vector<double> sorted(bound.x.values.begin(), bound.x.values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto distribution = [&](double x) {
+    return static_cast<double>(std::upper_bound(sorted.begin(), sorted.end(), x) - sorted.begin()) / 2001;
+  };
+  const Matrix x = reference::random_matrix(9, 1, 31);
+  EXPECT_LT(
+      kernel_error(bound.candidates, x,
+                   [&](Index i, Index j) { return std::min(distribution(x(i, 0)), distribution(x(j, 0))); }),
+      1e-3);
+}
+
+TEST(HingeFamily, InnerProductsConvergeToTheMeanOverKnots) {
+  const Bound bound("hinge(knots=1000)", 4000, 1);
+  const Matrix x = reference::random_matrix(9, 1, 31);
+  EXPECT_LT(kernel_error(bound.candidates, x,
+                         [&](Index i, Index j) {
+                           double sum = 0;
+                           for (const double t : bound.x.values) {
+                             sum += std::max(0.0, x(i, 0) - t) * std::max(0.0, x(j, 0) - t) +
+                                    std::max(0.0, t - x(i, 0)) * std::max(0.0, t - x(j, 0));
+                           }
+                           return sum / 4000;
+                         }),
+            0.02);
+}
+
+TEST(HingeFamily, PairsAreTheProductsOfTheKernelsOfTwoInputs) {
+  const Bound bound("hinge(knots=5, interactions=2)", 200, 3);
+  std::vector<Eigen::MatrixXd> kernels(3, Eigen::MatrixXd::Zero(9, 9));  // by input
+  const Matrix x = reference::random_matrix(9, 3, 31);
+  const Index singles = 3 * 2 * 5;
+  for (Index h = 0; h < singles; ++h) {
+    const Atom atom = bound.candidates.atom(h);
+    for (Index i = 0; i < x.rows; ++i) {
+      for (Index j = 0; j < x.rows; ++j) {
+        kernels[static_cast<std::size_t>(atom.inputs[0])](i, j) +=
+            reference::atom_value(atom, x.row(i), 3) * reference::atom_value(atom, x.row(j), 3);
+      }
+    }
+  }
+  EXPECT_EQ(bound.candidates.size(), singles + 3 * 10 * 10);
+  EXPECT_LT(kernel_error(bound.candidates, x,
+                         [&](Index i, Index j) {
+                           const double a = kernels[0](i, j);
+                           const double b = kernels[1](i, j);
+                           const double c = kernels[2](i, j);
+                           return a + b + c + a * b + a * c + b * c;
+                         }),
+            1e-10);
+}
+
+TEST(HingeFamily, FormulasAreReadable) {
+  const std::vector<std::string> names = {"age", "income"};
+  EXPECT_EQ(describe({"hinge", 1, {0}, {1}, {-0.5, 1}}, names).text, "max(0, age + 0.5)");
+  EXPECT_EQ(describe({"hinge", 1, {0, 1}, {1, 1}, {0.25, 1, 1.5, -1}}, names).text,
+            "max(0, age - 0.25) * max(0, 1.5 - income)");
+}
+
+TEST(SplineFamily, FunctionsSumToOneOnTheTrainingRows) {
+  for (const int degree : {0, 1, 2, 3, 4, 5}) {
+    const Bound bound("spline(knots=6, degree=" + std::to_string(degree) + ")", 100, 2);
+    EXPECT_EQ(bound.candidates.size(), 2 * (7 + degree));
+    const Eigen::MatrixXd features = reference::materialise(bound.candidates, bound.x);
+    for (Index n = 0; n < bound.x.rows; ++n) EXPECT_NEAR(features.row(n).sum(), 2, 1e-12);  // one per input
+  }
+}
+
+TEST(SplineFamily, HasNoMoreFunctionsThanAColumnHasValues) {
+  const Matrix x = skewed_matrix();
+  const BlockedRows rows(x.view(), reference::plain_inputs(3));
+  const Candidates candidates(Dictionary("spline(knots=6)"), {3, 1, 0, &rows});
+  std::vector<int> functions(3);
+  for (Index j = 0; j < candidates.size(); ++j)
+    ++functions[static_cast<std::size_t>(candidates.atom(j).inputs[0])];
+  EXPECT_EQ(functions[0], 2);
+  EXPECT_EQ(functions[1], 3);
+  EXPECT_LE(functions[2], 10);
+}
+
+TEST(PeriodicFamily, InnerProductsAreTheSumOfCosines) {
+  const Matrix x = reference::random_matrix(9, 2, 31);
+  const Candidates candidates(Dictionary("periodic(count=5, period=3)"), {2, 1});
+  EXPECT_LT(kernel_error(candidates, x,
+                         [&](Index i, Index j) {
+                           double sum = 0;
+                           for (int k = 1; k <= 5; ++k) {
+                             for (Index input = 0; input < 2; ++input)
+                               sum += std::cos(2 * std::numbers::pi * k * (x(i, input) - x(j, input)) / 3);
+                           }
+                           return sum;
+                         }),
+            1e-12);
+}
+
+TEST(PeriodicFamily, ThePeriodIsTwiceTheRange) {
+  const Matrix x = skewed_matrix();
+  const BlockedRows rows(x.view(), reference::plain_inputs(3));
+  const Candidates candidates(Dictionary("periodic(count=1)"), {3, 1, 0, &rows});
+  EXPECT_EQ(candidates.atom(2).parameters, (std::vector<double>{4, 1, 0}));
+  EXPECT_EQ(describe(candidates.atom(3), std::vector<std::string>{"a", "age", "c"}).text,
+            "sin(2 pi age / 4)");
+}
+
+TEST(AdditiveFamily, InnerProductsApproachTheKernels) {
+  Matrix x(40, 2);
+  for (Index n = 0; n < x.rows; ++n) {
+    x(n, 0) = 0.1 * static_cast<double>(n);
+    x(n, 1) = 3 + std::sin(static_cast<double>(n));
+  }
+  const BlockedRows rows(x.view(), reference::plain_inputs(2));
+  const double means[] = {1.95, 3 + 1.0 / 40 * [] {
+                            double sum = 0;
+                            for (int n = 0; n < 40; ++n) sum += std::sin(n);
+                            return sum;
+                          }()};
+  const auto chi2 = [](double u, double v) { return u + v > 0 ? 2 * u * v / (u + v) : 0; };
+  const auto intersection = [](double u, double v) { return std::min(u, v); };
+  const auto jensen_shannon = [](double u, double v) {
+    return (u > 0 ? u / 2 * std::log2((u + v) / u) : 0) + (v > 0 ? v / 2 * std::log2((u + v) / v) : 0);
+  };
+  const auto check = [&](const std::string& name, const std::vector<double>& most, auto kernel) {
+    const std::vector<int> orders = {1, 3, 10};
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      const Candidates candidates(
+          Dictionary("additive(kernel=" + name + ", order=" + std::to_string(orders[i]) + ")"),
+          {2, 1, 0, &rows});
+      const double error = kernel_error(candidates, x, [&](Index a, Index b) {
+        return kernel(x(a, 0) / means[0], x(b, 0) / means[0]) +
+               kernel(x(a, 1) / means[1], x(b, 1) / means[1]);
+      });
+      EXPECT_LT(error, most[i]) << name << " " << orders[i];
+    }
+  };
+  check("chi2", {0.15, 0.03, 0.005}, chi2);
+  check("jensen-shannon", {0.15, 0.03, 0.005}, jensen_shannon);
+  check("intersection", {0.6, 0.4, 0.2}, intersection);
+}
+
+TEST(AdditiveFamily, ZeroIsZeroOrTheSmallestValue) {
+  Matrix x = skewed_matrix();
+  x(3, 1) = -4;
+  const std::vector<InputColumn> inputs = {{0, 0.5, 2}, {1, 1, 1}, {2, 10, 5}};
+  const BlockedRows rows(x.view(), inputs);
+  const Candidates candidates(Dictionary("additive(order=0)"), {3, 1, 0, &rows});
+  EXPECT_EQ(candidates.atom(0).parameters[0], -0.25);
+  EXPECT_EQ(candidates.atom(1).parameters[0], -5);
+  EXPECT_EQ(candidates.atom(2).parameters[0], -2);
+}
+
+TEST(MaclaurinFamily, InnerProductsConvergeToTheKernel) {
+  Matrix x = reference::random_matrix(6, 3, 5);
+  for (double& value : x.values) value *= 0.5;
+  const Candidates exponential(Dictionary("maclaurin(count=60000, sigma=1.5)"), {3, 1, 11});
+  EXPECT_LT(
+      kernel_error(exponential, x, [&](Index i, Index j) { return std::exp(inner_product(x, i, j) / 2.25); }),
+      0.05);
+  const Candidates polynomial(Dictionary("maclaurin(count=60000, sigma=1.5, kernel=polynomial)"), {3, 1, 11});
+  EXPECT_LT(kernel_error(polynomial, x,
+                         [&](Index i, Index j) { return std::pow(1 + inner_product(x, i, j) / 2.25, 3); }),
+            0.1);
+  EXPECT_LT(polynomial.size(), 60);  // few products of signs of three inputs differ
+}
+
+TEST(Families, WhatTakesAtomsFromRowsSaysSoWithoutRows) {
+  for (const std::string family : {"landmark", "step", "hinge", "spline", "periodic", "additive"}) {
+    try {
+      const Candidates candidates(Dictionary(family), {3, 1});
+      ADD_FAILURE() << family;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(family + " takes its atoms from training rows"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST(Families, WrongOptionsAreRefused) {
+  for (const std::string expression :
+       {"polynomial(degree=0)", "polynomial(degree=13)", "polynomial(offset=-1)",
+        "polynomial(interactions=some)", "step(knots=0)", "hinge(interactions=3)", "hinge(knots=1001)",
+        "spline(degree=6)", "spline(knots=-1)", "periodic(period=0)", "periodic(count=0)",
+        "additive(kernel=gaussian)", "additive(order=101)", "maclaurin(kernel=linear)", "maclaurin(degree=0)",
+        "maclaurin(count=0)", "maclaurin(sigma=-1)"}) {
+    EXPECT_THROW(Dictionary{expression}, Error) << expression;
+  }
+}
+
+TEST(Families, WrongAtomsAreRefused) {
+  const std::vector<Atom> wrong = {
+      {"polynomial", 1, {0}, {3}, {2, 1}},                // order above the degree
+      {"polynomial", 1, {0}, {1}, {1.5, 1}},              // no whole degree
+      {"polynomial", 1, {0}, {1}, {2, -1}},               // negative offset
+      {"step", 1, {0, 1}, {1, 1}, {0}},                   // two inputs
+      {"step", 1, {0}, {2}, {0}},                         // an exponent
+      {"hinge", 1, {0}, {1}, {0, 1, 0, 1}},               // more hinges than inputs
+      {"hinge", 1, {0, 1}, {1, 1}, {0, 1}},               // fewer
+      {"hinge", 1, {0}, {1}, {0, 2}},                     // no side
+      {"hinge", 1, {}, {}, {}},                           // no input
+      {"spline", 1, {0}, {1}, {0}},                       // too few knots
+      {"spline", 1, {0}, {1}, {0, 1, 1, 2}},              // not ascending
+      {"spline", 1, {0}, {1}, {0, 1, 2, 3, 4, 5, 6, 7}},  // too many knots
+      {"periodic", 1, {0}, {1}, {0, 1, 0}},               // no period
+      {"periodic", 1, {0}, {1}, {1, 0.5, 0}},             // no whole k
+      {"periodic", 1, {0}, {1}, {1, 1, 2}},               // neither cosine nor sine
+      {"additive", 1, {0}, {1}, {0, 0, 1, 0}},            // no scale
+      {"additive", 1, {0}, {1}, {0, 1, -1, 0}},           // negative frequency
+      {"additive", 1, {}, {}, {0, 1, 1, 0}},              // no input
+      {"maclaurin", 1, {}, {}, {1, 1, 1}},                // a sign is missing
+      {"maclaurin", 1, {}, {}, {1, 1, 1, 0.5}},           // no sign
+      {"maclaurin", 1, {}, {}, {0, 0}},                   // no sigma
+      {"maclaurin", 1, {}, {}, {1, 1e300}},               // an absurd order
+      {"maclaurin", 1, {0}, {1}, {1, 0}},                 // an input
+  };
+  for (const Atom& atom : wrong) {
+    try {
+      find_feature_family(atom.family)->validate(atom, 2);
+      ADD_FAILURE() << atom.family << " " << (&atom - wrong.data());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+    }
   }
 }
 

@@ -71,8 +71,13 @@ Matrix some_rows(Index columns) {
 
 TEST(SavedJson, FittedScoresComeBackBitByBit) {
   const std::vector<std::string> dictionaries = {
-      "linear", "gaussian(order=3, squares=no)",
-      "linear(nu=3) + gaussian(order=2, sigma=auto*2) + gaussian(order=1, sigma=0.7)"};
+      "linear",
+      "gaussian(order=3, squares=no)",
+      "linear(nu=3) + gaussian(order=2, sigma=auto*2) + gaussian(order=1, sigma=0.7)",
+      "polynomial(degree=3)",
+      "step + hinge(interactions=2, knots=3)",
+      "spline(knots=3) + periodic",
+      "additive(order=2) + maclaurin(count=30)"};
   const Matrix x = some_rows(3);
   for (const std::string task : {"regression", "classification"}) {
     for (const std::string& features : dictionaries) {
@@ -234,7 +239,7 @@ TEST(SavedJson, TermsMustFitTheInputs) {
   refused([](Json& json) { json["terms"][2]["exponents"] = {1, 1, 1}; }, {"terms[2].exponents"});
   refused([](Json& json) { json["terms"][2]["exponents"] = {12, 1}; }, {"terms[2]", "order", "13"});
   refused([](Json& json) { json["terms"][0]["exponents"] = {2}; }, {"terms[0]", "linear term"});
-  refused([](Json& json) { json["terms"][0]["family"] = "spline"; }, {"terms[0].family", "\"spline\""});
+  refused([](Json& json) { json["terms"][0]["family"] = "sinc"; }, {"terms[0].family", "\"sinc\""});
   refused([](Json& json) { json["inputs"][1]["name"] = "age"; }, {"inputs[1]", "\"age\" occurs twice"});
 }
 

@@ -33,12 +33,14 @@ const std::vector<std::string> kByMoments = {
     "linear + gaussian(order=3, sigma=2) + gaussian(order=2, sigma=3.5, nu=0.3)",
     "gaussian(order=2, squares=no, sigma=2) + gaussian(order=3, sigma=2)",
     "gaussian(order=6, sigma=2)",
+    "polynomial(degree=4) + linear",
 };
 const std::vector<std::string> kByPanels = {
     "fourier(count=300, sigma=2)",
     "gaussian(order=3, sigma=2) + landmark(count=9, sigma=2)",
     "linear + gaussian(order=4, squares=no, sigma=2)",
     "gaussian(order=0, sigma=2)",
+    "polynomial + step(knots=5) + hinge(knots=2, interactions=2)",
 };
 
 std::vector<std::string> dictionaries() {

@@ -1,0 +1,126 @@
+// Waves of single inputs: cos(2 pi k x / P) and sin(2 pi k x / P) for k = 1 ... count. The kernel is the sum
+// over inputs and k of cos(2 pi k (x - x') / P).
+#include "features/periodic.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "core/row_kernels.hpp"
+#include "core/vectorise.hpp"
+#include "features/columns.hpp"
+#include "features/univariate.hpp"
+#include "mfga/error.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr int kMostWaves = 1000;
+
+// The dictionary options, in the order of PeriodicFamily::options().
+struct PeriodicOptions {
+  int count;
+  double period;  // 0: automatic
+};
+
+constexpr std::array<FamilyOption, 2> kOptions = {{
+    {"count", "1 to 1000", "4", "number of frequencies k / period, each with a cosine and a sine"},
+    {"period", "auto|NUMBER", "auto",
+     "period in units of the standardised input; auto: twice the range of the input on the training rows, so "
+     "that its ends need not have the same value"},
+}};
+
+PeriodicOptions parse(const FamilyOptionValues& values) {
+  return {parse_small_integer("count", values[0], 1, kMostWaves),
+          values[1] == "auto" ? 0 : parse_positive("period", values[1])};
+}
+
+// The angle 2 pi (frequency x - shift) less whole turns, so that the cosine is accurate far out.
+MFGA_VECTORISED void set_angles(const double* x, double frequency, double shift, Index rows, double* out) {
+  for (Index n = 0; n < rows; ++n) {
+    const double turns = frequency * x[n] - shift;
+    out[n] = 2 * std::numbers::pi * (turns - std::nearbyint(turns));
+  }
+}
+
+class PeriodicFamily final : public UnivariateFamily {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "periodic"; }
+  [[nodiscard]] std::string_view help() const override {
+    return "waves of single inputs: cos and sin of 2 pi k x / period";
+  }
+  [[nodiscard]] std::span<const FamilyOption> options() const override { return kOptions; }
+  void check(const FamilyOptionValues& values) const override { parse(values); }
+  [[nodiscard]] double candidates(const FamilyOptionValues& values, Index n_inputs) const override {
+    return 2.0 * parse(values).count * static_cast<double>(n_inputs);
+  }
+  [[nodiscard]] AtomFormula describe(const Atom& atom,
+                                     std::span<const std::string> input_names) const override {
+    const double k = atom.parameters[1];
+    return {std::sqrt(atom.nu),
+            fmt::format("{}({}2 pi {} / {:.4g})", wave_name(atom.parameters[2]),
+                        k == 1 ? "" : fmt::format("{} * ", k),
+                        input_names[static_cast<std::size_t>(atom.inputs[0])], atom.parameters[0])};
+  }
+  [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
+    static constexpr std::array<ParameterField, 3> kFields = {{{"period"}, {"k"}, {"sine"}}};
+    return kFields;
+  }
+
+  void evaluate(std::span<const Atom> atoms, const double* x, Index rows, double* out, Index stride,
+                Arena& /*arena*/) const override {
+    for (const Atom& atom : atoms) {
+      const double frequency = atom.parameters[1] / atom.parameters[0];
+      const double shift = atom.parameters[2] / 4;  // a sine is a cosine a quarter of a turn later
+      set_angles(x, frequency, shift, rows, out);
+      cosines(out, std::sqrt(atom.nu), rows, out);
+      out += stride;
+    }
+  }
+
+ protected:
+  [[nodiscard]] std::vector<Atom> atoms(const FamilyOptionValues& values, const CandidateContext& context,
+                                        double nu) const override {
+    const PeriodicOptions options = parse(values);
+    std::vector<ColumnRange> ranges;
+    if (options.period == 0) ranges = column_ranges(context.training_rows(name()));
+    std::vector<Atom> result;
+    for (Index j = 0; j < context.n_inputs; ++j) {
+      double period = options.period;
+      if (period == 0) {
+        const ColumnRange& range = ranges[static_cast<std::size_t>(j)];
+        period = 2 * (range.highest - range.lowest);
+        if (!(period > 0)) continue;
+      }
+      for (int k = 1; k <= options.count; ++k) {
+        for (const double sine : {0.0, 1.0})
+          result.push_back({"periodic", nu, {j}, {1}, {period, 1.0 * k, sine}});
+      }
+    }
+    return result;
+  }
+  void validate_parameters(std::span<const double> parameters) const override {
+    if (!(parameters[0] > 0)) {
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("the period of a periodic term is {}, expected a positive number", parameters[0]));
+    }
+    if (!(parameters[1] >= 1 && parameters[1] <= kMostWaves && parameters[1] == std::floor(parameters[1]))) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("k of a periodic term is {}, expected a whole number from 1 to {}",
+                              parameters[1], kMostWaves));
+    }
+    validate_wave(parameters[2]);
+  }
+};
+
+}  // namespace
+
+const FeatureFamily& periodic_family() {
+  static const PeriodicFamily family;
+  return family;
+}
+
+}  // namespace mfga
