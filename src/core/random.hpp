@@ -25,7 +25,10 @@ enum class RandomStream : std::uint32_t {
   kFourier,
   kLandmarks,
   kSubsample,
-  kFolds
+  kFolds,
+  kFourierSigns,
+  kFourierDigits,
+  kLandmarkSampling
 };
 
 class CounterRandom {

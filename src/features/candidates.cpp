@@ -74,13 +74,18 @@ std::vector<double> Candidates::square_norms(const BlockedRows& rows, Workers& w
 
 std::vector<double> Candidates::single_errors(const BlockedRows& rows, Workers& workers) const {
   std::vector<double> result = square_norms(rows, workers);
+  std::vector<double> squares(result.size());
+  sum_over_blocks(rows, workers, squares, [&](const RowBlock& block, Arena& arena, double* sums) {
+    for (std::size_t p = 0; p < families_.size(); ++p) {
+      if (const SingleCorrelator* single = families_[p]->single())
+        single->add_square_errors(block, sums + offsets_[p], arena);
+    }
+  });
   for (std::size_t p = 0; p < families_.size(); ++p) {
     const SingleCorrelator* single = families_[p]->single();
     const double relative = single != nullptr ? single->relative_error() : 0;
-    for (Index j = offsets_[p]; j < offsets_[p + 1]; ++j) {
-      double& value = result[static_cast<std::size_t>(j)];
-      value = relative * std::sqrt(value);
-    }
+    for (auto j = static_cast<std::size_t>(offsets_[p]); j < static_cast<std::size_t>(offsets_[p + 1]); ++j)
+      result[j] = relative * std::sqrt(result[j]) + std::sqrt(squares[j]);
   }
   return result;
 }

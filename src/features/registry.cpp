@@ -5,17 +5,16 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "features/family.hpp"
 #include "features/fourier.hpp"
 #include "features/gaussian.hpp"
 #include "features/landmark.hpp"
 #include "features/linear.hpp"
+#include "features/nystrom.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
-namespace {
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
@@ -24,16 +23,14 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-[[noreturn]] void throw_bad_value(std::string_view option, std::string_view text, std::string_view expected) {
+void throw_bad_value(std::string_view option, std::string_view text, std::string_view expected) {
   throw Error(ErrorKind::kInvalidArgument,
               fmt::format("{}={} is not possible; expected {}", option, text, expected));
 }
 
-}  // namespace
-
 std::span<const FeatureFamily* const> feature_families() {
-  static const std::array<const FeatureFamily*, 4> families = {&linear_family(), &gaussian_family(),
-                                                               &fourier_family(), &landmark_family()};
+  static const std::array<const FeatureFamily*, 5> families = {
+      &linear_family(), &gaussian_family(), &fourier_family(), &landmark_family(), &nystrom_family()};
   return families;
 }
 
