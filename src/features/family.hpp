@@ -34,6 +34,9 @@ struct CandidateContext {
   double auto_sigma = 1;              // the width that sigma=auto means
   std::uint64_t seed = 0;             // of random draws
   const BlockedRows* rows = nullptr;  // the training rows, for families that take atoms from the data
+
+  // Throws if there are none.
+  [[nodiscard]] const BlockedRows& training_rows(std::string_view family) const;
 };
 
 // A field of Atom::parameters in model files: one number, one per input of the model, or all that are left
@@ -53,6 +56,7 @@ class SingleCorrelator {
   // out[j] += sum over the block's rows n of weights[n] * phi_j(x_n). The block has single-precision values.
   // The result for all rows, if it is finite, is off by at most
   // |weights|_2 * (relative_error() * |phi_j|_2 + the root of what add_square_errors adds up for j).
+  // Families may give all of it as either.
   virtual void correlate_single(const RowBlock& block, const double* weights, double* out,
                                 Arena& arena) const = 0;
   [[nodiscard]] virtual double relative_error() const = 0;
@@ -147,10 +151,6 @@ class FeatureFamily {
 // The weight of a summand before the weights are scaled to sum to one.
 [[nodiscard]] double kernel_weight(const FamilyRequest& request);
 
-// A finite number, if the text is one and nothing else.
-[[nodiscard]] std::optional<double> parse_number(std::string_view text);
-[[noreturn]] void throw_bad_value(std::string_view option, std::string_view text, std::string_view expected);
-
 // Values of the kinds that several families share.
 struct SigmaChoice {
   bool automatic = true;
@@ -164,6 +164,10 @@ inline constexpr FamilyOption kSigmaOption = {
     "kernel for each width"};
 [[nodiscard]] SigmaChoice parse_sigma(std::string_view text);
 [[nodiscard]] bool parse_yes_no(std::string_view option, std::string_view text);
+// The position of the text among the choices.
+[[nodiscard]] std::size_t parse_choice(std::string_view option, std::string_view text,
+                                       std::span<const std::string_view> choices);
+[[nodiscard]] double parse_positive(std::string_view option, std::string_view text);
 [[nodiscard]] int parse_small_integer(std::string_view option, std::string_view text, int lowest,
                                       int highest);
 

@@ -91,7 +91,8 @@ class Cosines final : public FunctionTiles {
   }
 
   // An angle is off by its projection's error, the rounding of the phase and of the sum; the cosine by no
-  // more than its angle and its own error.
+  // more than its angle and its own error; and sums of cosines, none of which is more than 1, by what summing
+  // adds.
   void add_square_errors(const RowBlock& block, double* out) const {
     double norms = 0;
     double square_norms = 0;
@@ -102,7 +103,7 @@ class Cosines final : public FunctionTiles {
       largest = std::max(largest, std::sqrt(block.square_norms[n]));
     }
     const auto rows = static_cast<double>(block.rows);
-    const double constant = kRounding * (4 * std::numbers::pi + 8);
+    const double constant = single_sum_error() + kRounding * (4 * std::numbers::pi + 8);
     for (Index i = 0; i < size(); ++i) {
       const double squared_factor = factor(i) * factor(i);
       if (length(i) * largest > kFarthestAngle / 2) {

@@ -232,10 +232,7 @@ float* take(Arena& arena, Index count, const float* /*like*/) { return arena.tak
 }  // namespace
 
 FourierDraw parse_fourier_draw(std::string_view text) {
-  const auto known = std::find(kDrawNames.begin(), kDrawNames.end(), text);
-  if (known == kDrawNames.end())
-    throw_bad_value(kFourierDrawOption.name, text, "iid, orthogonal, structured, halton or sobol");
-  return static_cast<FourierDraw>(known - kDrawNames.begin());
+  return static_cast<FourierDraw>(parse_choice(kFourierDrawOption.name, text, kDrawNames));
 }
 
 void check_fourier_draw(const Kernel& kernel, FourierDraw draw) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "features/family.hpp"
+#include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
@@ -35,18 +36,17 @@ Kernel parse_kernel(std::string_view text, std::span<const Kernel::Name> possibl
   const std::string_view word = text.substr(0, text.find('('));
   const auto known = std::find_if(possible.begin(), possible.end(),
                                   [&](Kernel::Name name) { return name_text(name) == word; });
-  if (known == possible.end() || has_parameter(*known) != (word.size() < text.size()))
-    throw_bad_value("kernel", text, expected_text(possible));
+  if (known == possible.end() || has_parameter(*known) != (word.size() < text.size())) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("kernel={} is not possible; expected {}", text, expected_text(possible)));
+  }
   Kernel kernel{*known, 0, 1};
   if (!has_parameter(*known)) return kernel;
   const std::string_view argument = text.substr(word.size() + 1, text.size() - word.size() - 2);
-  if (*known == Kernel::Name::kPolynomial) {
-    kernel.parameter = parse_small_integer("the degree of kernel=polynomial", argument, 1, kHighestDegree);
-  } else {
-    const auto nu = parse_number(argument);
-    if (!nu || !(*nu > 0)) throw_bad_value("kernel", text, "a positive number in matern(NU)");
-    kernel.parameter = *nu;
-  }
+  kernel.parameter =
+      *known == Kernel::Name::kMatern
+          ? parse_positive("the smoothness of kernel=matern", argument)
+          : parse_small_integer("the degree of kernel=polynomial", argument, 1, kHighestDegree);
   return kernel;
 }
 

@@ -137,9 +137,11 @@ void refine_near(const RowBlock& block, std::span<const double> centre, double s
 Kernel parse_column_kernel(std::string_view text) {
   const Kernel kernel = parse_kernel(text, kColumnKernels);
   if (!has_closed_form(kernel)) {
-    throw_bad_value("kernel", text,
-                    "matern(0.5), matern(1.5) or matern(2.5), which have closed formulas (fourier features "
-                    "exist for any)");
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("kernel={} is not possible; expected matern(0.5), matern(1.5) or matern(2.5), which "
+                    "have closed formulas (fourier features exist for any)",
+                    text));
   }
   return kernel;
 }
@@ -260,11 +262,12 @@ void KernelColumns::evaluate_single(const RowBlock& block, Index first, Index co
 }
 
 // Distances are off by at most some margin, and kernels fall with the distance: so values are off by at most
-// k(distance - margin) - k(distance + margin).
+// k(distance - margin) - k(distance + margin), and what the rounding of the functions adds.
 void KernelColumns::single_errors(const RowBlock& block, Index first, Index count, double* out,
                                   Index out_stride, Arena& arena) const {
   const auto n_inputs = static_cast<double>(centres_.cols);
   const double projection_error = single_projection_error(centres_.cols);
+  const double relative = single_sum_error() + 32 * kRounding;
   const Arena::Scope scope(arena);
   double* least = arena.take(block.rows);
   start(block, first, count, out, out_stride);
@@ -287,7 +290,7 @@ void KernelColumns::single_errors(const RowBlock& block, Index first, Index coun
           power *= base;
           largest *= base + margin;
         }
-        value[n] = factor * (largest - power + degree * kRounding * largest);
+        value[n] = factor * (largest - power + (degree * kRounding + relative) * largest);
       }
       continue;
     }
@@ -309,7 +312,8 @@ void KernelColumns::single_errors(const RowBlock& block, Index first, Index coun
     radial_values(kernel, block.rows, value, arena);
     // What exponentials leaves of the smallest, times the polynomial of a Matern kernel.
     const double smallest = std::exp(static_cast<double>(kLowestExponent)) * 1e10;
-    for (Index n = 0; n < block.rows; ++n) value[n] = factor * (least[n] - value[n] + smallest);
+    for (Index n = 0; n < block.rows; ++n)
+      value[n] = factor * (least[n] - value[n] + relative * least[n] + smallest);
   }
 }
 

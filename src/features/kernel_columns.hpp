@@ -52,12 +52,11 @@ class KernelColumns final : public FunctionTiles {
                 Arena& arena) const override;
   void evaluate_single(const RowBlock& block, Index first, Index count, float* out, Index out_stride,
                        Arena& arena) const override;
-  // What evaluate_single is off by at most, besides a relative error of kSingleError.
+  // What a row's share of a sum in single precision is off by at most, per unit of its weight.
   void single_errors(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
                      Arena& arena) const;
   // See SingleCorrelator.
   void add_square_errors(const RowBlock& block, double* out, Arena& arena) const;
-  static constexpr double kSingleError = 32 * 0x1p-24;
 
  private:
   void start(const RowBlock& block, Index first, Index count, double* out, Index out_stride) const;

@@ -27,9 +27,6 @@ class LandmarkCandidates final : public TiledCandidates {
     return landmark_atom(columns_.centre(candidate), kernel_, nu_);
   }
   [[nodiscard]] const SingleCorrelator* single() const override { return this; }
-  [[nodiscard]] double relative_error() const override {
-    return single_sum_error() + KernelColumns::kSingleError;
-  }
   void add_square_errors(const RowBlock& block, double* out, Arena& arena) const override {
     columns_.add_square_errors(block, out, arena);
   }

@@ -1,16 +1,15 @@
 #include "features/landmark_choice.hpp"
 
 #include <cblas.h>
-#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "core/random.hpp"
 #include "core/vectorise.hpp"
 #include "features/kernel_columns.hpp"
-#include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
@@ -103,20 +102,14 @@ std::vector<Index> choose_greedily(const RowBlock& sample, Index count, const Ke
 }  // namespace
 
 LandmarkChoice parse_landmark_choice(std::string_view text) {
-  if (text == "random") return LandmarkChoice::kRandom;
-  if (text == "kmeans++") return LandmarkChoice::kSpread;
-  if (text == "greedy") return LandmarkChoice::kGreedy;
-  throw_bad_value(kLandmarkChoiceOption.name, text, "random, kmeans++ or greedy");
+  static constexpr std::array<std::string_view, 3> kNames = {"random", "kmeans++", "greedy"};
+  return static_cast<LandmarkChoice>(parse_choice(kLandmarkChoiceOption.name, text, kNames));
 }
 
 Matrix choose_landmarks(LandmarkChoice choice, Index count, const Kernel& kernel,
                         const CandidateContext& context, std::string_view family) {
-  if (context.rows == nullptr) {
-    throw Error(
-        ErrorKind::kInvalidArgument,
-        fmt::format("--features: {} takes its atoms from training rows; there are none here", family));
-  }
-  const Index rows = context.rows->rows();
+  const BlockedRows& all = context.training_rows(family);
+  const Index rows = all.rows();
   count = std::min(count, rows);
   Index sampled = count;
   if (choice == LandmarkChoice::kSpread) sampled = std::max(count, std::min(rows, kLargestSample));
@@ -124,7 +117,7 @@ Matrix choose_landmarks(LandmarkChoice choice, Index count, const Kernel& kernel
     sampled = std::max(count, std::min({rows, kRowsPerLandmark * count, kLargestSample}));
   Arena arena;
   const RowBlock sample =
-      context.rows->gather(random_rows(rows, sampled, context.seed, RandomStream::kLandmarks), arena);
+      all.gather(random_rows(rows, sampled, context.seed, RandomStream::kLandmarks), arena);
   std::vector<Index> chosen(static_cast<std::size_t>(count));
   std::iota(chosen.begin(), chosen.end(), Index{0});
   if (choice == LandmarkChoice::kSpread) chosen = choose_spread(sample, count, context.seed);

@@ -134,14 +134,8 @@ class NystromCandidates final : public CandidateFamily, public SingleCorrelator 
   void add_square_errors(const RowBlock& block, double* out, Arena& arena) const override {
     const Arena::Scope scope(arena);
     const Index m = columns_.size();
-    const double* values = take_columns(columns_, block, arena);
     double* errors = arena.take(m * block.stride);
     columns_.single_errors(block, 0, m, errors, block.stride, arena);
-    const double relative = single_sum_error() + KernelColumns::kSingleError;
-    for (Index i = 0; i < m; ++i) {
-      for (Index n = 0; n < block.rows; ++n)
-        errors[i * block.stride + n] += relative * std::abs(values[i * block.stride + n]);
-    }
     add_squares(block, absolute_weights_, errors, out, arena);
   }
 

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "features/family.hpp"
 #include "features/fourier.hpp"
@@ -15,6 +17,7 @@
 #include "mfga/error.hpp"
 
 namespace mfga {
+namespace {
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
@@ -23,10 +26,12 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-void throw_bad_value(std::string_view option, std::string_view text, std::string_view expected) {
+[[noreturn]] void throw_bad_value(std::string_view option, std::string_view text, std::string_view expected) {
   throw Error(ErrorKind::kInvalidArgument,
               fmt::format("{}={} is not possible; expected {}", option, text, expected));
 }
+
+}  // namespace
 
 std::span<const FeatureFamily* const> feature_families() {
   static const std::array<const FeatureFamily*, 5> families = {
@@ -70,12 +75,18 @@ FamilyOptionValues option_values(const FeatureFamily& family, const FamilyReques
 double kernel_weight(const FamilyRequest& request) {
   double weight = 1;
   for (const auto& [name, text] : request.options) {
-    if (name != nu_option().name) continue;
-    const auto value = parse_number(text);
-    if (!value || !(*value > 0)) throw_bad_value(name, text, "a positive number");
-    weight = *value;
+    if (name == nu_option().name) weight = parse_positive(name, text);
   }
   return weight;
+}
+
+const BlockedRows& CandidateContext::training_rows(std::string_view family) const {
+  if (rows == nullptr) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("--features: {} takes its atoms from training rows; there are none here", family));
+  }
+  return *rows;
 }
 
 SigmaChoice parse_sigma(std::string_view text) {
@@ -101,6 +112,19 @@ bool parse_yes_no(std::string_view option, std::string_view text) {
   if (text == "yes") return true;
   if (text == "no") return false;
   throw_bad_value(option, text, "yes or no");
+}
+
+std::size_t parse_choice(std::string_view option, std::string_view text,
+                         std::span<const std::string_view> choices) {
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found == choices.end()) throw_bad_value(option, text, fmt::format("{}", fmt::join(choices, " or ")));
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+double parse_positive(std::string_view option, std::string_view text) {
+  const auto value = parse_number(text);
+  if (!value || !(*value > 0)) throw_bad_value(option, text, "a positive number");
+  return *value;
 }
 
 int parse_small_integer(std::string_view option, std::string_view text, int lowest, int highest) {
