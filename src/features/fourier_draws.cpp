@@ -87,49 +87,48 @@ std::vector<Index> first_primes(Index count) {
 }
 
 // The digits of the point's number in the base of a prime, mirrored at the point. Without scrambling, the
-// coordinates of neighbouring large primes would be nearly the same; so digits go through random
-// permutations, one for each prime and place.
+// coordinates of neighbouring large primes would be nearly the same; so a digit is multiplied by a random
+// number and shifted by another, modulo the prime, for each prime and place.
 class HaltonPoints final : public QuasiRandomPoints {
  public:
   HaltonPoints(Index n_inputs, std::uint64_t seed)
       : QuasiRandomPoints(n_inputs), primes_(first_primes(n_inputs + 2)) {
     const CounterRandom random(seed, RandomStream::kFourierDigits);
-    std::uint64_t next = 0;
     for (const Index prime : primes_) {
-      places_.push_back(static_cast<Index>(std::ceil(kBits / std::log2(static_cast<double>(prime)))));
-      offsets_.push_back(permutations_.size());
-      for (Index place = 0; place < places_.back(); ++place) {
-        const std::size_t begin = permutations_.size();
-        for (Index digit = 0; digit < prime; ++digit)
-          permutations_.push_back(static_cast<std::int32_t>(digit));
-        for (Index i = prime - 1; i > 0; --i) {
-          const auto j = static_cast<std::size_t>(random.uniform(next++) * static_cast<double>(i + 1));
-          std::swap(permutations_[begin + static_cast<std::size_t>(i)], permutations_[begin + j]);
-        }
+      offsets_.push_back(scrambles_.size());
+      const auto places = static_cast<Index>(std::ceil(kBits / std::log2(static_cast<double>(prime))));
+      for (Index place = 0; place < places; ++place) {
+        const auto [u, v] = random.uniform_pair(scrambles_.size());
+        scrambles_.push_back({1 + static_cast<Index>(u * static_cast<double>(prime - 1)),
+                              static_cast<Index>(v * static_cast<double>(prime))});
       }
     }
+    offsets_.push_back(scrambles_.size());
   }
 
  private:
   static constexpr double kBits = 24;  // enough for as many features as there may be
+  struct Scramble {
+    Index factor;
+    Index shift;
+  };
 
   [[nodiscard]] double coordinate(Index point, Index dimension) const override {
     const auto d = static_cast<std::size_t>(dimension);
     const Index prime = primes_[d];
-    const std::int32_t* permutation = permutations_.data() + offsets_[d];
     double unit = 1;
     double value = 0;
-    for (Index place = 0; place < places_[d]; ++place, point /= prime, permutation += prime) {
+    for (std::size_t place = offsets_[d]; place < offsets_[d + 1]; ++place, point /= prime) {
+      const auto [factor, shift] = scrambles_[place];
       unit /= static_cast<double>(prime);
-      value += unit * permutation[point % prime];
+      value += unit * static_cast<double>((point % prime * factor + shift) % prime);
     }
     return value + unit / 2;  // the middle of what more digits would tell apart
   }
 
   std::vector<Index> primes_;
-  std::vector<Index> places_;         // digits, for each prime
-  std::vector<std::size_t> offsets_;  // first permutation, for each prime
-  std::vector<std::int32_t> permutations_;
+  std::vector<std::size_t> offsets_;  // first scramble of each prime, and the total
+  std::vector<Scramble> scrambles_;
 };
 
 // All coordinates exchange halves, quarters, ... by random bits (a digital shift): this keeps how evenly the
