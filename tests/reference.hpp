@@ -69,6 +69,36 @@ inline std::optional<double> function_of_inputs(const Atom& atom, const double* 
   return std::nullopt;
 }
 
+// Kernels of x and c, by their definitions.
+inline double kernel_value(const std::string& kernel, double parameter, double sigma, const double* x,
+                           const double* c, Index n_inputs) {
+  double square = 0;
+  double absolute = 0;
+  double product = 0;
+  double cauchy = 1;
+  for (Index j = 0; j < n_inputs; ++j) {
+    square += std::pow(x[j] - c[j], 2);
+    absolute += std::abs(x[j] - c[j]);
+    product += x[j] * c[j];
+    cauchy /= 1 + std::pow((x[j] - c[j]) / sigma, 2);
+  }
+  if (kernel == "gaussian") return std::exp(-square / (2 * sigma * sigma));
+  if (kernel == "laplace") return std::exp(-absolute / sigma);
+  if (kernel == "cauchy") return cauchy;
+  if (kernel == "polynomial") return std::pow(1 + product / (sigma * sigma), parameter);
+  const double t = std::sqrt(2 * parameter * square) / sigma;  // matern
+  if (t == 0) return 1;
+  return std::pow(2, 1 - parameter) / std::tgamma(parameter) * std::pow(t, parameter) *
+         std::cyl_bessel_k(parameter, t);
+}
+
+// With the kernel of an atom, {sigma, kernel, parameter, ...}.
+inline double kernel_value(const Atom& atom, const double* x, const double* c, Index n_inputs) {
+  const std::vector<std::string> names = {"gaussian", "laplace", "matern", "polynomial"};
+  return kernel_value(names[static_cast<std::size_t>(atom.parameters[1])], atom.parameters[2],
+                      atom.parameters[0], x, c, n_inputs);
+}
+
 // sqrt(nu) x_i, or sqrt(nu) exp(-|x|^2 / 2 sigma^2) x^a / (sigma^k sqrt(a!)).
 inline double atom_value(const Atom& atom, const double* x, Index n_inputs) {
   if (const auto function = function_of_inputs(atom, x)) return *function;
@@ -82,11 +112,14 @@ inline double atom_value(const Atom& atom, const double* x, Index n_inputs) {
       projection += atom.parameters[static_cast<std::size_t>(j) + 1] * x[j];
     return value * std::cos(projection);
   }
-  if (atom.family == "landmark") {  // sqrt(nu) exp(-|x - c|^2 / 2 sigma^2)
-    double square = 0;
-    for (Index j = 0; j < n_inputs; ++j)
-      square += std::pow(x[j] - atom.parameters[static_cast<std::size_t>(j) + 1], 2);
-    return value * std::exp(-square / (2 * atom.parameters[0] * atom.parameters[0]));
+  if (atom.family == "landmark") return value * kernel_value(atom, x, &atom.parameters[3], n_inputs);
+  if (atom.family == "nystrom") {  // sqrt(nu) sum_i weight_i k(x, z_i)
+    double sum = 0;
+    for (std::size_t i = 3; i < atom.parameters.size(); ++i) {
+      const double* landmark = atom.shared.numbers().data() + (i - 3) * static_cast<std::size_t>(n_inputs);
+      sum += atom.parameters[i] * kernel_value(atom, x, landmark, n_inputs);
+    }
+    return value * sum;
   }
   if (atom.family == "polynomial") {  // sqrt of binomial * multinomial coefficient * offset^(degree - k)
     const double degree = atom.parameters[0];

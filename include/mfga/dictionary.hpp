@@ -2,17 +2,39 @@
 //
 //   linear + gaussian(order=2, sigma=auto) + gaussian(order=1, sigma=auto*3, nu=0.5)
 //
+// A list of widths, sigma=[auto, auto*3], stands for the sum of the same summand with each of them.
 // `mfga options` (docs/options.md) lists the families and their options.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mfga/views.hpp"
 
 namespace mfga {
+
+// Numbers that several atoms have in common, held once; compared by their values.
+class SharedNumbers {
+ public:
+  SharedNumbers() = default;
+  explicit SharedNumbers(std::vector<double> numbers)
+      : numbers_(std::make_shared<const std::vector<double>>(std::move(numbers))) {}
+
+  [[nodiscard]] std::span<const double> numbers() const {
+    return numbers_ ? std::span<const double>(*numbers_) : std::span<const double>();
+  }
+  friend bool operator==(const SharedNumbers& a, const SharedNumbers& b) {
+    return a.numbers_ == b.numbers_ || std::ranges::equal(a.numbers(), b.numbers());
+  }
+
+ private:
+  std::shared_ptr<const std::vector<double>> numbers_;
+};
 
 // One explicit feature of one kernel, complete in itself: no seed or dictionary is needed to evaluate it.
 // It is a function of the standardised inputs and includes the factor sqrt(nu) of its kernel.
@@ -22,11 +44,12 @@ struct Atom {
   std::vector<Index> inputs;       // the inputs it multiplies, ascending
   std::vector<int> exponents;      // the power of each of those
   std::vector<double> parameters;  // the family's continuous parameters, e.g. {sigma}
+  SharedNumbers shared = {};       // what it has in common with others of its family; usually nothing
 
   friend bool operator==(const Atom&, const Atom&) = default;
 };
 
-// One summand of the expression: a family and the options that were written.
+// One summand of the expression, with one width: a family and the options that were written.
 struct FamilyRequest {
   struct Option {
     std::string name;

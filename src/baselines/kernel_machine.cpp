@@ -267,7 +267,7 @@ std::vector<Term> KernelMachine::terms(const KernelSolution& solution) const {
   for (Index i = 0; i < size(); ++i) {
     const std::span<const double> centre(centres_.row(i), static_cast<std::size_t>(centres_.cols));
     // The atom has the factor sqrt(weight); the kernel has the factor weight.
-    terms.push_back({landmark_atom(centre, sigma_, weight),
+    terms.push_back({landmark_atom(centre, {Kernel::Name::kGaussian, 0, sigma_}, weight),
                      solution.alpha[static_cast<std::size_t>(i)] * std::sqrt(weight)});
   }
   if (kind_ == KernelKind::kGaussianAndLinear) {

@@ -29,6 +29,9 @@ enum class RandomStream : std::uint32_t {
   kKernelProbes,
   kColumnSamples,
   kMaclaurin,
+  kFourierSigns,
+  kFourierDigits,
+  kLandmarkSampling,
 };
 
 class CounterRandom {

@@ -1,6 +1,7 @@
 #include "core/row_blocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/vectorise.hpp"
 
@@ -48,6 +49,22 @@ RowBlock with_single(const RowBlock& block, Arena& arena) {
     round_to_single(block.input(j), block.rows, single + j * block.stride);
   result.single = single;
   return result;
+}
+
+double round_scaled(const double* weights, Index count, float* out) {
+  double largest = 0;
+  for (Index n = 0; n < count; ++n) largest = std::max(largest, std::abs(weights[n]));
+  if (largest == 0) return 0;
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  const double inverse = std::ldexp(1.0, -exponent);
+  // What is far too small to matter would only slow the arithmetic down, as denormal numbers do.
+  constexpr double kNegligible = 0x1p-100;
+  for (Index n = 0; n < count; ++n) {
+    const double scaled = weights[n] * inverse;
+    out[n] = static_cast<float>(std::abs(scaled) < kNegligible ? 0.0 : scaled);
+  }
+  return std::ldexp(1.0, exponent);
 }
 
 BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs)

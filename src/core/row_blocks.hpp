@@ -41,6 +41,10 @@ struct RowBlock {
 // The block with its values in single precision beside it, in the arena.
 [[nodiscard]] RowBlock with_single(const RowBlock& block, Arena& arena);
 
+// Rounds weights to single precision, divided by the power of two that is returned so that they are at most 1
+// and the range of single precision does not matter; 0 if all of them are 0.
+[[nodiscard]] double round_scaled(const double* weights, Index count, float* out);
+
 // A table, or some of its rows in any order, seen through the standardisation. Blocks are converted whenever
 // they are needed, which costs no more than reading converted ones from memory would; so the table is in
 // memory once.

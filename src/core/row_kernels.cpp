@@ -1,6 +1,7 @@
 // Compiled once per instruction set (Google Highway); the best one for the machine is chosen at run time.
 #include "core/row_kernels.hpp"
 
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -177,34 +178,128 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
   }
 }
 
-void exponentials(const double* values, double factor, Index count, double* out) {
-  const hn::ScalableTag<double> d;
+// out[n] = function(values[n]). The last few numbers go through the same code, so that a value does not
+// depend on its place in the block.
+template <class T, class Function>
+HWY_INLINE void map_row(const T* values, Index count, T* out, Function function) {
+  const hn::ScalableTag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Index n = 0;
-  for (; n + lanes <= count; n += lanes) {
-    hn::StoreU(hn::Exp(d, hn::Mul(hn::Set(d, factor), hn::LoadU(d, values + n))), d, out + n);
-  }
-  // The last few go through the same code, so that a value does not depend on its place in the block.
-  for (; n < count; ++n) out[n] = hn::GetLane(hn::Exp(d, hn::Set(d, factor * values[n])));
+  for (; n + lanes <= count; n += lanes) hn::StoreU(function(d, hn::LoadU(d, values + n)), d, out + n);
+  for (; n < count; ++n) out[n] = hn::GetLane(function(d, hn::Set(d, values[n])));
 }
 
 void logarithms(const double* values, Index count, double* out) {
-  const hn::ScalableTag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  Index n = 0;
-  for (; n + lanes <= count; n += lanes) hn::StoreU(hn::Log(d, hn::LoadU(d, values + n)), d, out + n);
-  for (; n < count; ++n) out[n] = hn::GetLane(hn::Log(d, hn::Set(d, values[n])));
+  map_row(values, count, out, [](auto d, auto v) { return hn::Log(d, v); });
 }
 
-void cosines(const double* values, double factor, Index count, double* out) {
-  const hn::ScalableTag<double> d;
+void exponentials_double(const double* values, double factor, Index count, double* out) {
+  map_row(values, count, out, [&](auto d, auto v) { return hn::Exp(d, hn::Mul(hn::Set(d, factor), v)); });
+}
+
+void exponentials_single(const float* values, float factor, Index count, float* out) {
+  map_row(values, count, out, [&](auto d, auto v) {
+    return hn::Exp(d, hn::Max(hn::Mul(hn::Set(d, factor), v), hn::Set(d, kLowestExponent)));
+  });
+}
+
+void cosines_double(const double* values, double factor, Index count, double* out) {
+  map_row(values, count, out, [&](auto d, auto v) {
+    auto cosine = hn::Cos(d, v);
+    const auto far = hn::Gt(hn::Abs(v), hn::Set(d, double{kFarthestAngle}));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
+      HWY_ALIGN double angles[hn::MaxLanes(d)];
+      HWY_ALIGN double exact[hn::MaxLanes(d)];
+      hn::Store(v, d, angles);
+      for (std::size_t i = 0; i < hn::Lanes(d); ++i) exact[i] = std::cos(angles[i]);
+      cosine = hn::IfThenElse(far, hn::Load(d, exact), cosine);
+    }
+    return hn::Mul(hn::Set(d, factor), cosine);
+  });
+}
+
+void cosines_single(const float* values, float factor, Index count, float* out) {
+  map_row(values, count, out, [&](auto d, auto v) {
+    const auto near = hn::IfThenElseZero(hn::Le(hn::Abs(v), hn::Set(d, kFarthestAngle)), v);
+    return hn::Mul(hn::Set(d, factor), hn::Cos(d, near));
+  });
+}
+
+template <class T>
+HWY_INLINE void add_absolute_distances(const T* rows, Index n_rows, Index stride, const T* centre,
+                                       Index count, T* out) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Index n = 0;
+  for (; n + 4 * lanes <= count; n += 4 * lanes) {  // four sums hide the latency of the additions
+    auto sum0 = hn::Zero(d);
+    auto sum1 = hn::Zero(d);
+    auto sum2 = hn::Zero(d);
+    auto sum3 = hn::Zero(d);
+    for (Index j = 0; j < n_rows; ++j) {
+      const auto c = hn::Set(d, centre[j]);
+      const T* row = rows + j * stride + n;
+      sum0 = hn::Add(sum0, hn::Abs(hn::Sub(hn::LoadU(d, row), c)));
+      sum1 = hn::Add(sum1, hn::Abs(hn::Sub(hn::LoadU(d, row + lanes), c)));
+      sum2 = hn::Add(sum2, hn::Abs(hn::Sub(hn::LoadU(d, row + 2 * lanes), c)));
+      sum3 = hn::Add(sum3, hn::Abs(hn::Sub(hn::LoadU(d, row + 3 * lanes), c)));
+    }
+    hn::StoreU(sum0, d, out + n);
+    hn::StoreU(sum1, d, out + n + lanes);
+    hn::StoreU(sum2, d, out + n + 2 * lanes);
+    hn::StoreU(sum3, d, out + n + 3 * lanes);
+  }
+  for (; n < count; ++n) {
+    T sum = 0;
+    for (Index j = 0; j < n_rows; ++j) {
+      const T difference = rows[j * stride + n] - centre[j];
+      sum += difference < 0 ? -difference : difference;
+    }
+    out[n] = sum;
+  }
+}
+
+void absolute_distances_double(const double* rows, Index n_rows, Index stride, const double* centre,
+                               Index count, double* out) {
+  add_absolute_distances(rows, n_rows, stride, centre, count, out);
+}
+
+void absolute_distances_single(const float* rows, Index n_rows, Index stride, const float* centre,
+                               Index count, float* out) {
+  add_absolute_distances(rows, n_rows, stride, centre, count, out);
+}
+
+// a, b = a + b, a - b
+template <class T>
+HWY_INLINE void butterfly(T* HWY_RESTRICT a, T* HWY_RESTRICT b, Index count) {
+  const hn::ScalableTag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Index n = 0;
   for (; n + lanes <= count; n += lanes) {
-    hn::StoreU(hn::Mul(hn::Set(d, factor), hn::Cos(d, hn::LoadU(d, values + n))), d, out + n);
+    const auto x = hn::LoadU(d, a + n);
+    const auto y = hn::LoadU(d, b + n);
+    hn::StoreU(hn::Add(x, y), d, a + n);
+    hn::StoreU(hn::Sub(x, y), d, b + n);
   }
-  for (; n < count; ++n) out[n] = hn::GetLane(hn::Mul(hn::Set(d, factor), hn::Cos(d, hn::Set(d, values[n]))));
+  for (; n < count; ++n) {
+    const T x = a[n];
+    a[n] = x + b[n];
+    b[n] = x - b[n];
+  }
 }
+
+template <class T>
+HWY_INLINE void transform(T* rows, Index n_rows, Index count) {
+  for (Index half = 1; half < n_rows; half *= 2) {
+    for (Index first = 0; first < n_rows; first += 2 * half) {
+      for (Index i = first; i < first + half; ++i)
+        butterfly(rows + i * count, rows + (i + half) * count, count);
+    }
+  }
+}
+
+void hadamard_double(double* rows, Index n_rows, Index count) { transform(rows, n_rows, count); }
+void hadamard_single(float* rows, Index n_rows, Index count) { transform(rows, n_rows, count); }
 
 // Transposes a square tile, as wide as a vector (of at most four numbers: wider ones gain nothing).
 #if HWY_TARGET == HWY_SCALAR
@@ -317,10 +412,11 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
   HWY_DYNAMIC_DISPATCH(combine_rows)(rows, coefficients, n_rows, count, out);
 }
 
-HWY_EXPORT(exponentials);
+HWY_EXPORT(exponentials_double);
+HWY_EXPORT(exponentials_single);
 
 void exponentials(const double* values, double factor, Index count, double* out) {
-  HWY_DYNAMIC_DISPATCH(exponentials)(values, factor, count, out);
+  HWY_DYNAMIC_DISPATCH(exponentials_double)(values, factor, count, out);
 }
 
 HWY_EXPORT(logarithms);
@@ -329,10 +425,43 @@ void logarithms(const double* values, Index count, double* out) {
   HWY_DYNAMIC_DISPATCH(logarithms)(values, count, out);
 }
 
-HWY_EXPORT(cosines);
+void exponentials(const float* values, float factor, Index count, float* out) {
+  HWY_DYNAMIC_DISPATCH(exponentials_single)(values, factor, count, out);
+}
+
+HWY_EXPORT(cosines_double);
+HWY_EXPORT(cosines_single);
 
 void cosines(const double* values, double factor, Index count, double* out) {
-  HWY_DYNAMIC_DISPATCH(cosines)(values, factor, count, out);
+  HWY_DYNAMIC_DISPATCH(cosines_double)(values, factor, count, out);
+}
+
+void cosines(const float* values, float factor, Index count, float* out) {
+  HWY_DYNAMIC_DISPATCH(cosines_single)(values, factor, count, out);
+}
+
+HWY_EXPORT(absolute_distances_double);
+HWY_EXPORT(absolute_distances_single);
+
+void absolute_distances(const double* rows, Index n_rows, Index stride, const double* centre, Index count,
+                        double* out) {
+  HWY_DYNAMIC_DISPATCH(absolute_distances_double)(rows, n_rows, stride, centre, count, out);
+}
+
+void absolute_distances(const float* rows, Index n_rows, Index stride, const float* centre, Index count,
+                        float* out) {
+  HWY_DYNAMIC_DISPATCH(absolute_distances_single)(rows, n_rows, stride, centre, count, out);
+}
+
+HWY_EXPORT(hadamard_double);
+HWY_EXPORT(hadamard_single);
+
+void hadamard_transform(double* rows, Index n_rows, Index count) {
+  HWY_DYNAMIC_DISPATCH(hadamard_double)(rows, n_rows, count);
+}
+
+void hadamard_transform(float* rows, Index n_rows, Index count) {
+  HWY_DYNAMIC_DISPATCH(hadamard_single)(rows, n_rows, count);
 }
 
 HWY_EXPORT(standardise_rows);

@@ -1,6 +1,6 @@
-// C += A B^T, linear combinations of rows, exponentials, logarithms and cosines, for matrices whose rows are
-// a block's values: a few hundred contiguous numbers each; and how such a block is made from the rows of a
-// table.
+// C += A B^T, linear combinations of rows, exponentials, logarithms, cosines and the like, for matrices whose
+// rows are a block's values: a few hundred contiguous numbers each; and how such a block is made from the
+// rows of a table.
 //
 // Every entry is a dot product of two contiguous rows that lie in the second-level cache, so nothing has to
 // be packed or copied, which is what costs BLAS most of its time at these sizes.
@@ -26,14 +26,30 @@ void add_row_products(const float* a, Index a_rows, Index a_stride, const float*
 void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
                   double* out);
 
-// out[n] = exp(factor * values[n]), n < count.
+// out[n] = exp(factor * values[n]), n < count. In single precision, what is less than exp(kLowestExponent) is
+// exp(kLowestExponent): smaller numbers would only slow the arithmetic down, as denormal ones do.
+inline constexpr float kLowestExponent = -80;
 void exponentials(const double* values, double factor, Index count, double* out);
+void exponentials(const float* values, float factor, Index count, float* out);
 
 // out[n] = log(values[n]), n < count, for positive values.
 void logarithms(const double* values, Index count, double* out);
 
-// out[n] = factor * cos(values[n]), n < count. |values| up to some 1e4 keep their accuracy.
+// out[n] = factor * cos(values[n]), n < count. In single precision, angles beyond kFarthestAngle count as 0.
+inline constexpr float kFarthestAngle = 30000;
 void cosines(const double* values, double factor, Index count, double* out);
+void cosines(const float* values, float factor, Index count, float* out);
+
+// out[n] = sum over j < n_rows of |rows[j * stride + n] - centre[j]|, n < count.
+void absolute_distances(const double* rows, Index n_rows, Index stride, const double* centre, Index count,
+                        double* out);
+void absolute_distances(const float* rows, Index n_rows, Index stride, const float* centre, Index count,
+                        float* out);
+
+// Multiplies the columns of rows[n_rows x count] by the Hadamard matrix of +1 and -1 (Sylvester's order);
+// n_rows is a power of two.
+void hadamard_transform(double* rows, Index n_rows, Index count);
+void hadamard_transform(float* rows, Index n_rows, Index count);
 
 // Which columns of a table become inputs, and how: (x - mean) * inverse_deviation.
 struct Standardiser {

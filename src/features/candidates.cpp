@@ -106,14 +106,23 @@ std::vector<double> Candidates::square_norms(const BlockedRows& rows, Workers& w
 }
 
 std::vector<double> Candidates::single_errors(const BlockedRows& rows, Workers& workers) const {
-  std::vector<double> result = square_norms(rows, workers);
+  // Square norms, and squares of absolute errors.
+  const auto n_candidates = static_cast<std::size_t>(size());
+  std::vector<double> squares(2 * n_candidates);
+  sum_over_blocks(rows, workers, squares, [&](const RowBlock& block, Arena& arena, double* sums) {
+    for (std::size_t p = 0; p < families_.size(); ++p) {
+      const SingleCorrelator* single = families_[p]->single();
+      if (single == nullptr) continue;
+      if (single->relative_error() > 0) families_[p]->add_square_norms(block, sums + offsets_[p], arena);
+      single->add_square_errors(block, sums + size() + offsets_[p], arena);
+    }
+  });
+  std::vector<double> result(n_candidates);
   for (std::size_t p = 0; p < families_.size(); ++p) {
     const SingleCorrelator* single = families_[p]->single();
-    const double relative = single != nullptr ? single->relative_error() : 0;
-    for (Index j = offsets_[p]; j < offsets_[p + 1]; ++j) {
-      double& value = result[static_cast<std::size_t>(j)];
-      value = relative * std::sqrt(value);
-    }
+    if (single == nullptr) continue;
+    for (auto j = static_cast<std::size_t>(offsets_[p]); j < static_cast<std::size_t>(offsets_[p + 1]); ++j)
+      result[j] = single->relative_error() * std::sqrt(squares[j]) + std::sqrt(squares[n_candidates + j]);
   }
   return result;
 }

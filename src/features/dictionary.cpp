@@ -1,4 +1,5 @@
-// The dictionary language: family(option=value, ...) + family + ...
+// The dictionary language: family(option=value, ...) + family + ..., where a value is a word, a call such as
+// matern(1.5), or for sigma a list of widths in brackets.
 #include "mfga/dictionary.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ class ExpressionParser {
   std::vector<FamilyRequest> parse() {
     std::vector<FamilyRequest> requests;
     do {
-      requests.push_back(parse_family());
+      parse_family(requests);
     } while (accept('+'));
     skip_spaces();
     if (position_ != text_.size()) fail("expected + or the end");
@@ -28,40 +29,73 @@ class ExpressionParser {
   }
 
  private:
-  FamilyRequest parse_family() {
+  // Appends one request, or one for each width of a list.
+  void parse_family(std::vector<FamilyRequest>& requests) {
     FamilyRequest request;
-    request.family = parse_word("the name of a feature family");
-    if (!accept('(') || accept(')')) return request;
-    do {
-      FamilyRequest::Option option;
-      option.name = parse_word("the name of an option");
-      if (!accept('=')) fail(fmt::format("expected = after {}", option.name));
-      option.value = parse_word("a value");
-      for (const auto& other : request.options) {
-        if (other.name == option.name) fail(fmt::format("{} is given twice", option.name));
-      }
+    std::vector<std::string> widths;
+    request.family = parse_word("the name of a feature family", kNameCharacters);
+    if (accept('(') && !accept(')')) {
+      do {
+        parse_option(request, widths);
+      } while (accept(','));
+      if (!accept(')')) fail("expected , or )");
+    }
+    if (widths.empty()) requests.push_back(request);
+    for (const std::string& width : widths) {
+      requests.push_back(request);
+      requests.back().options.push_back({std::string(kSigmaOption.name), width});
+    }
+  }
+
+  void parse_option(FamilyRequest& request, std::vector<std::string>& widths) {
+    FamilyRequest::Option option;
+    option.name = parse_word("the name of an option", kNameCharacters);
+    const bool is_width = option.name == kSigmaOption.name;
+    if (!accept('=')) fail(fmt::format("expected = after {}", option.name));
+    for (const auto& other : request.options) {
+      if (other.name == option.name) fail(fmt::format("{} is given twice", option.name));
+    }
+    if (is_width && !widths.empty()) fail(fmt::format("{} is given twice", option.name));
+    if (accept('[')) {
+      if (!is_width)
+        fail(fmt::format("{} takes one value; a list in brackets is possible for sigma", option.name));
+      do {
+        widths.push_back(parse_value());
+        if (std::count(widths.begin(), widths.end(), widths.back()) > 1)
+          fail(fmt::format("the width {} is given twice", widths.back()));
+      } while (accept(','));
+      if (!accept(']')) fail("expected , or ]");
+    } else {
+      option.value = parse_value();
       request.options.push_back(std::move(option));
+    }
+  }
+
+  // A word or a call, without its spaces.
+  std::string parse_value() {
+    std::string value = parse_word("a value", kValueCharacters);
+    if (!accept('(')) return value;
+    value += '(';
+    do {
+      if (value.back() != '(') value += ',';
+      value += parse_word("a number", kValueCharacters);
     } while (accept(','));
     if (!accept(')')) fail("expected , or )");
-    return request;
+    return value + ')';
   }
 
-  std::string parse_word(std::string_view expected) {
+  // Besides letters and digits. No sum is inside of a family's parentheses, so values may have a + in them.
+  static constexpr std::string_view kNameCharacters = "._*-";
+  static constexpr std::string_view kValueCharacters = "._*-+";
+
+  std::string parse_word(std::string_view expected, std::string_view characters) {
     skip_spaces();
     const std::size_t begin = position_;
-    while (position_ < text_.size() && is_word_character(text_[position_])) ++position_;
+    while (position_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[position_])) != 0 ||
+                                        characters.find(text_[position_]) != std::string_view::npos))
+      ++position_;
     if (position_ == begin) fail(fmt::format("expected {}", expected));
     return std::string(text_.substr(begin, position_ - begin));
-  }
-
-  // '+' belongs to a word only inside a number such as 1e+3.
-  [[nodiscard]] bool is_word_character(char c) const {
-    if (c == '+') {
-      return position_ >= 2 && (text_[position_ - 1] == 'e' || text_[position_ - 1] == 'E') &&
-             std::isdigit(static_cast<unsigned char>(text_[position_ - 2])) != 0;
-    }
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("._*-").find(c) != std::string_view::npos;
   }
 
   bool accept(char c) {

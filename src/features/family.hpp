@@ -45,6 +45,8 @@ struct ParameterField {
   enum class Size { kOne, kPerInput, kRest };
   std::string_view name;
   Size size = Size::kOne;
+  std::span<const std::string_view> labels = {};  // if any: the number is a position in this list
+  std::optional<double> usual = std::nullopt;     // this value of one number is left out
 };
 
 // Correlations in single precision, for families where that pays; see CandidateFamily::correlate.
@@ -52,10 +54,15 @@ class SingleCorrelator {
  public:
   virtual ~SingleCorrelator() = default;
   // out[j] += sum over the block's rows n of weights[n] * phi_j(x_n). The block has single-precision values.
-  // The result for all rows is off by at most relative_error() * |weights|_2 * |phi_j|_2, if it is finite.
+  // The result for all rows, if it is finite, is off by at most
+  // |weights|_2 * (relative_error() * |phi_j|_2 + the root of what add_square_errors adds up for j).
+  // Families may give all of it as either.
   virtual void correlate_single(const RowBlock& block, const double* weights, double* out,
                                 Arena& arena) const = 0;
   [[nodiscard]] virtual double relative_error() const = 0;
+  // out[j] += sum over the block's rows n of the square of what phi_j(x_n) in single precision is off by
+  // at most, besides the relative error.
+  virtual void add_square_errors(const RowBlock& /*block*/, double* /*out*/, Arena& /*arena*/) const {}
 };
 
 // The candidates of one summand of the dictionary, for a known number of inputs.
@@ -128,6 +135,8 @@ class FeatureFamily {
                                              std::span<const std::string> input_names) const = 0;
   // Throws Error(kBadData) if an atom (read from a file) is not one of this family.
   virtual void validate(const Atom& atom, Index n_inputs) const = 0;
+  // Whether atoms have numbers in common, Atom::shared.
+  [[nodiscard]] virtual bool shares_numbers() const { return false; }
   // The layout of Atom::parameters.
   [[nodiscard]] virtual std::span<const ParameterField> parameter_fields() const = 0;
 };
@@ -149,6 +158,11 @@ struct SigmaChoice {
   double value = 1;  // the width, or the multiple of the automatic one
   [[nodiscard]] double resolve(double auto_sigma) const { return automatic ? value * auto_sigma : value; }
 };
+// The dictionary turns a list of widths into one summand for each, so families see one width.
+inline constexpr FamilyOption kSigmaOption = {
+    "sigma", "auto|NUMBER|auto*NUMBER|[WIDTH, ...]", "auto",
+    "kernel width; auto: mean distance to the 50th nearest neighbour on the training rows; a list: one "
+    "kernel for each width"};
 [[nodiscard]] SigmaChoice parse_sigma(std::string_view text);
 [[nodiscard]] bool parse_yes_no(std::string_view option, std::string_view text);
 // The position of the text among the choices.

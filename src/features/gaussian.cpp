@@ -27,8 +27,7 @@ struct GaussianOptions {
 constexpr std::array<FamilyOption, 3> kOptions = {{
     {"order", "0 to 12", "2", "highest order of the Taylor features"},
     {"squares", "yes|no", "yes", "no: only products of different inputs"},
-    {"sigma", "auto|NUMBER|auto*NUMBER", "auto",
-     "kernel width; auto: mean distance to the 50th nearest neighbour on the training rows"},
+    kSigmaOption,
 }};
 
 GaussianOptions parse(const FamilyOptionValues& values) {

@@ -3,10 +3,11 @@
 #include <span>
 
 #include "features/family.hpp"
+#include "features/kernel.hpp"
 
 namespace mfga {
 
 [[nodiscard]] const FeatureFamily& landmark_family();
-[[nodiscard]] Atom landmark_atom(std::span<const double> centre, double sigma, double nu);
+[[nodiscard]] Atom landmark_atom(std::span<const double> centre, const Kernel& kernel, double nu);
 
 }  // namespace mfga

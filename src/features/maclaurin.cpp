@@ -141,7 +141,7 @@ class MaclaurinValues final : public AtomEvaluator {
     const Index count = vectors_end(end - 1) - first;
     const Arena::Scope scope(arena);
     double* projections = arena.take(std::max<Index>(count, 1) * block.stride);
-    if (count > 0) project(vectors_, block, first, count, projections, block.stride);
+    if (count > 0) project(block, vectors_.row(first), count, projections, block.stride);
     for (Index atom = begin; atom < end; ++atom, out += out_stride) {
       std::fill_n(out, block.rows, factors_[static_cast<std::size_t>(atom)]);
       for (Index v = vectors_end(atom - 1); v < vectors_end(atom); ++v)

@@ -122,22 +122,11 @@ class MonomialCandidates final : public CandidateFamily, public SingleCorrelator
     double* weighted = arena.take(block.rows);
     envelope(block, kernel_.rate, weighted);
     multiply(weights, weighted, block.rows, weighted);
-    // Scaled to at most 1 by a power of two, so that the range of single precision does not matter.
-    double largest = 0;
-    for (Index n = 0; n < block.rows; ++n) largest = std::max(largest, std::abs(weighted[n]));
-    if (largest == 0) return;
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    const double scale = std::ldexp(1.0, -exponent);
     float* rounded = arena.take_single(block.rows);
-    // What is far too small to matter would only slow the arithmetic down, as denormal numbers do.
-    constexpr double kNegligible = 0x1p-100;
-    for (Index n = 0; n < block.rows; ++n) {
-      const double scaled = weighted[n] * scale;
-      rounded[n] = static_cast<float>(std::abs(scaled) < kNegligible ? 0.0 : scaled);
-    }
-    add_all_orders(Inputs<float>{block.single, block.stride, block.rows}, rounded, Power::kOne, 1 / scale,
-                   out, arena);
+    const double scale = round_scaled(weighted, block.rows, rounded);
+    if (scale == 0) return;
+    add_all_orders(Inputs<float>{block.single, block.stride, block.rows}, rounded, Power::kOne, scale, out,
+                   arena);
   }
 
   // Rounding of the weights, of each input and of each product, and the sum of a block.

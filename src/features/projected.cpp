@@ -7,62 +7,75 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
 
-void project(const Matrix& vectors, const RowBlock& block, Index first, Index count, double* out,
-             Index out_stride) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count),
-              static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0, vectors.row(first),
-              static_cast<int>(block.inputs), block.values, static_cast<int>(block.stride), 0.0, out,
-              static_cast<int>(out_stride));
-}
-
-void evaluate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
-                         Index first, Index count, double* out, Index out_stride) {
-  project(directions.vectors, block, first, count, out, out_stride);
-  values.finish(block, first, count, out, out_stride);
-}
-
-namespace {
-
-// Calls use(first, count, values) for tiles of directions, with their values on the block's rows.
-template <class Use>
-void for_each_tile(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
-                   Arena& arena, Use use) {
-  constexpr Index kTile = 64;  // their values stay in the second-level cache
-  const Arena::Scope scope(arena);
-  double* tile = arena.take(kTile * block.stride);
-  for (Index first = 0; first < directions.size(); first += kTile) {
-    const Index count = std::min(kTile, directions.size() - first);
-    evaluate_directions(directions, values, block, first, count, tile, block.stride);
-    use(first, count, tile);
-  }
-}
-
-}  // namespace
-
-void correlate_directions(const Directions& directions, const ProjectionValues& values, const RowBlock& block,
-                          const double* weights, Index weight_stride, Index columns, double* out,
-                          Index out_stride, Arena& arena) {
-  for_each_tile(directions, values, block, arena, [&](Index first, Index count, const double* tile) {
+void FunctionTiles::correlate(const RowBlock& block, const double* weights, Index weight_stride,
+                              Index columns, double* out, Index out_stride, Arena& arena) const {
+  for_each_tile(block, arena, [&](Index first, Index count, const double* values) {
     for (Index c = 0; c < columns; ++c) {
       cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0,
-                  tile, static_cast<int>(block.stride), weights + c * weight_stride, 1, 1.0,
+                  values, static_cast<int>(block.stride), weights + c * weight_stride, 1, 1.0,
                   out + c * out_stride + first, 1);
     }
   });
 }
 
-void add_squares_of_directions(const Directions& directions, const ProjectionValues& values,
-                               const RowBlock& block, double* out, Arena& arena) {
-  for_each_tile(directions, values, block, arena, [&](Index first, Index count, const double* tile) {
+void FunctionTiles::add_square_norms(const RowBlock& block, double* out, Arena& arena) const {
+  for_each_tile(block, arena, [&](Index first, Index count, const double* values) {
     for (Index i = 0; i < count; ++i) {
-      const double norm = cblas_dnrm2(static_cast<int>(block.rows), tile + i * block.stride, 1);
+      const double norm = cblas_dnrm2(static_cast<int>(block.rows), values + i * block.stride, 1);
       out[first + i] += norm * norm;
     }
   });
+}
+
+void FunctionTiles::correlate_single(const RowBlock& block, const double* weights, double* out,
+                                     Arena& arena) const {
+  const Arena::Scope scope(arena);
+  float* rounded = arena.take_single(block.rows);
+  const double scale = round_scaled(weights, block.rows, rounded);
+  if (scale == 0) return;
+  const Index most = 2 * tile();  // of half the size
+  float* values = arena.take_single(most * block.stride);
+  double* sums = arena.take(most);
+  for (Index first = 0; first < size(); first += most) {
+    const Index count = std::min(most, size() - first);
+    evaluate_single(block, first, count, values, block.stride, arena);
+    std::fill_n(sums, count, 0.0);
+    add_row_products(rounded, 1, block.stride, values, count, block.stride, block.rows, sums, count);
+    for (Index i = 0; i < count; ++i) out[first + i] += scale * sums[i];
+  }
+}
+
+double single_sum_error() {
+  constexpr double kRounding = 0x1p-24;
+  return single_product_error(kBlockRows) + 2 * kRounding;
+}
+
+void project(const RowBlock& block, const double* directions, Index count, double* out, Index out_stride) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count),
+              static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0, directions,
+              static_cast<int>(block.inputs), block.values, static_cast<int>(block.stride), 0.0, out,
+              static_cast<int>(out_stride));
+}
+
+void project(const RowBlock& block, const float* directions, Index count, float* out, Index out_stride) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count),
+              static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0F, directions,
+              static_cast<int>(block.inputs), block.single, static_cast<int>(block.stride), 0.0F, out,
+              static_cast<int>(out_stride));
+}
+
+double single_projection_error(Index n_inputs) { return 0x1p-24 * static_cast<double>(n_inputs + 3); }
+
+std::vector<float> rounded_to_single(const Matrix& values) {
+  std::vector<float> rounded(values.values.size());
+  std::transform(values.values.begin(), values.values.end(), rounded.begin(),
+                 [](double value) { return static_cast<float>(value); });
+  return rounded;
 }
 
 Index ProjectedFamily::count_of(const FamilyOptionValues& values) {

@@ -16,6 +16,7 @@
 #include "features/landmark.hpp"
 #include "features/linear.hpp"
 #include "features/maclaurin.hpp"
+#include "features/nystrom.hpp"
 #include "features/periodic.hpp"
 #include "features/polynomial.hpp"
 #include "features/spline.hpp"
@@ -41,9 +42,9 @@ std::optional<double> parse_number(std::string_view text) {
 
 std::span<const FeatureFamily* const> feature_families() {
   static const std::array families = {
-      &linear_family(),  &polynomial_family(), &step_family(),      &hinge_family(),
-      &spline_family(),  &periodic_family(),   &additive_family(),  &gaussian_family(),
-      &fourier_family(), &landmark_family(),   &maclaurin_family(),
+      &linear_family(),  &polynomial_family(), &step_family(),     &hinge_family(),
+      &spline_family(),  &periodic_family(),   &additive_family(), &gaussian_family(),
+      &fourier_family(), &landmark_family(),   &nystrom_family(),  &maclaurin_family(),
   };
   return families;
 }

@@ -1,7 +1,9 @@
 // The model as JSON (docs/model-format.md). Reading trusts nothing: every field's presence, type and range is
 // checked, and no size in the file decides how much memory is taken.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +44,7 @@ class Node {
     if (found == value_.end()) fail(fmt::format("the field \"{}\" is missing", key));
     return {*found, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key), source_};
   }
+  [[nodiscard]] bool has_member(std::string_view key) const { return value_.contains(std::string(key)); }
   [[nodiscard]] std::vector<Node> elements() const {
     if (!value_.is_array()) fail("expected a list");
     std::vector<Node> nodes;
@@ -79,7 +82,21 @@ class Node {
   std::string_view source_;
 };
 
-Json term_to_json(const Term& term, const std::vector<std::string>& names) {
+// The numbers that terms share, each list once.
+class SharedLists {
+ public:
+  Index position(const SharedNumbers& numbers) {
+    const Index position = std::find(lists_.begin(), lists_.end(), numbers) - lists_.begin();
+    if (position == static_cast<Index>(lists_.size())) lists_.push_back(numbers);
+    return position;
+  }
+  [[nodiscard]] const std::vector<SharedNumbers>& all() const { return lists_; }
+
+ private:
+  std::vector<SharedNumbers> lists_;
+};
+
+Json term_to_json(const Term& term, const std::vector<std::string>& names, SharedLists& shared) {
   const Atom& atom = term.atom;
   Json json;
   json["coefficient"] = term.coefficient;
@@ -91,16 +108,31 @@ Json term_to_json(const Term& term, const std::vector<std::string>& names) {
   auto next = atom.parameters.begin();
   for (const ParameterField& field : find_feature_family(atom.family)->parameter_fields()) {
     const bool single = field.size == ParameterField::Size::kOne;
+    const bool left_out = single && field.usual == *next;
     const auto end = field.size == ParameterField::Size::kRest
                          ? atom.parameters.end()
                          : next + (single ? 1 : static_cast<std::ptrdiff_t>(names.size()));
-    json[std::string(field.name)] = single ? Json(*next) : Json(std::vector<double>(next, end));
+    if (!left_out) {
+      json[std::string(field.name)] = !single ? Json(std::vector<double>(next, end))
+                                      : field.labels.empty()
+                                          ? Json(*next)
+                                          : Json(field.labels[static_cast<std::size_t>(*next)]);
+    }
     next = end;
   }
+  if (find_feature_family(atom.family)->shares_numbers()) json["shared"] = shared.position(atom.shared);
   return json;
 }
 
-Term term_from_json(const Node& node, const std::map<std::string, Index>& input_positions) {
+double labelled_number(const Node& node, std::span<const std::string_view> labels) {
+  const auto known = std::find(labels.begin(), labels.end(), node.text());
+  if (known == labels.end())
+    node.fail(fmt::format("expected one of: {}; found \"{}\"", fmt::join(labels, ", "), node.text()));
+  return static_cast<double>(known - labels.begin());
+}
+
+Term term_from_json(const Node& node, const std::map<std::string, Index>& input_positions,
+                    const std::vector<SharedNumbers>& shared) {
   Term term;
   Atom& atom = term.atom;
   term.coefficient = node.member("coefficient").number();
@@ -126,9 +158,13 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
     node.member("exponents").fail(fmt::format("expected {} exponents, one per input", atom.inputs.size()));
   }
   for (const ParameterField& field : family->parameter_fields()) {
+    if (field.usual && !node.has_member(field.name)) {
+      atom.parameters.push_back(*field.usual);
+      continue;
+    }
     const Node value = node.member(field.name);
     if (field.size == ParameterField::Size::kOne) {
-      atom.parameters.push_back(value.number());
+      atom.parameters.push_back(field.labels.empty() ? value.number() : labelled_number(value, field.labels));
       continue;
     }
     const std::vector<Node> numbers = value.elements();
@@ -136,6 +172,12 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
       value.fail(fmt::format("expected {} numbers, one per input of the model", input_positions.size()));
     }
     for (const Node& number : numbers) atom.parameters.push_back(number.number());
+  }
+  if (family->shares_numbers()) {
+    const Node position = node.member("shared");
+    if (shared.empty()) position.fail("the model has no list \"shared\" that this could refer to");
+    atom.shared =
+        shared[static_cast<std::size_t>(position.whole_number(0, static_cast<Index>(shared.size()) - 1))];
   }
   try {
     family->validate(atom, static_cast<Index>(input_positions.size()));
@@ -203,13 +245,18 @@ std::string model_to_json(const Model& model) try {
                          .dump());
   }
   std::vector<std::string> terms;
-  for (const Term& term : model.terms) terms.push_back(term_to_json(term, names).dump());
+  SharedLists shared;
+  for (const Term& term : model.terms) terms.push_back(term_to_json(term, names, shared).dump());
+  std::vector<std::string> shared_lists;
+  for (const SharedNumbers& list : shared.all()) shared_lists.push_back(Json(list.numbers()).dump());
   return fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
       "\"n_columns\": {},\n  \"unnamed_columns\": {},\n"
-      "  \"inputs\": [{}],\n  \"intercept\": {},\n  \"terms\": [{}],\n  \"training\": {}\n}}\n",
+      "  \"inputs\": [{}],\n  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
       kFormat, kVersion, task_name(model.task), target.dump(), model.n_columns, model.unnamed_columns,
-      lines(inputs), Json(model.intercept).dump(), lines(terms), training.dump());
+      lines(inputs), Json(model.intercept).dump(),
+      shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
+      training.dump());
 } catch (const nlohmann::json::exception& error) {
   throw Error(ErrorKind::kInvalidArgument,
               fmt::format("the model cannot be saved: a name or label is not UTF-8 ({})", error.what()));
@@ -248,8 +295,16 @@ Model model_from_json(std::string_view text, std::string_view source) {
     model.inputs.push_back(std::move(input));
   }
   model.intercept = root.member("intercept").number();
+  std::vector<SharedNumbers> shared;
+  if (root.has_member("shared")) {
+    for (const Node& list : root.member("shared").elements()) {
+      std::vector<double> numbers;
+      for (const Node& number : list.elements()) numbers.push_back(number.number());
+      shared.emplace_back(std::move(numbers));
+    }
+  }
   for (const Node& node : root.member("terms").elements())
-    model.terms.push_back(term_from_json(node, input_positions));
+    model.terms.push_back(term_from_json(node, input_positions, shared));
 
   const Node training = root.member("training");
   model.training.rows = training.member("rows").whole_number(0, kMostColumns);

@@ -8,7 +8,7 @@
 
 #include "baselines/alignment_weights.hpp"
 #include "core/blas.hpp"
-#include "features/fourier.hpp"
+#include "features/fourier_draws.hpp"
 #include "losses/logistic.hpp"
 #include "losses/squared.hpp"
 #include "reference.hpp"
@@ -18,6 +18,11 @@ namespace {
 
 constexpr Index kInputs = 3;
 constexpr double kSigma = 1.4;
+
+FourierDirections draw(Index count, std::uint64_t seed) {
+  return draw_fourier_directions({Kernel::Name::kGaussian, 0, kSigma}, FourierDraw::kIndependent, count,
+                                 kInputs, seed);
+}
 
 struct Setting {
   Matrix x = reference::random_matrix(600, kInputs, 41);
@@ -43,13 +48,13 @@ struct Setting {
   // sum_n y_n cos(<w, x_n> + b) of the first candidates; the target less `shift`.
   [[nodiscard]] std::vector<double> correlations(Index count, std::uint64_t seed,
                                                  const std::vector<double>& target, double shift) const {
-    const Directions drawn = draw_fourier_directions(count, kInputs, kSigma, seed);
+    const FourierDirections drawn = draw(count, seed);
     std::vector<double> sums;
     for (Index j = 0; j < count; ++j) {
       double& sum = sums.emplace_back(0);
       for (Index n = 0; n < x.rows; ++n) {
-        double projection = drawn.offsets[static_cast<std::size_t>(j)];
-        for (Index i = 0; i < kInputs; ++i) projection += drawn.vectors(j, i) * x(n, i);
+        double projection = drawn.phases[static_cast<std::size_t>(j)];
+        for (Index i = 0; i < kInputs; ++i) projection += drawn.frequencies(j, i) * x(n, i);
         sum += (target[static_cast<std::size_t>(n)] - shift) * std::cos(projection);
       }
     }
@@ -73,10 +78,10 @@ std::vector<Index> by_size(const std::vector<double>& values) {
 
 // The drawn feature as an atom with this factor under the root.
 Atom drawn_atom(Index candidate, std::uint64_t seed, double nu) {
-  const Directions drawn = draw_fourier_directions(candidate + 1, kInputs, kSigma, seed);
-  Atom atom{"fourier", nu, {}, {}, {drawn.offsets.back()}};
-  atom.parameters.insert(atom.parameters.end(), drawn.vectors.row(candidate),
-                         drawn.vectors.row(candidate) + kInputs);
+  const FourierDirections drawn = draw(candidate + 1, seed);
+  Atom atom{"fourier", nu, {}, {}, {drawn.phases.back()}};
+  atom.parameters.insert(atom.parameters.end(), drawn.frequencies.row(candidate),
+                         drawn.frequencies.row(candidate) + kInputs);
   return atom;
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <bit>
+
 #include "core/row_blocks.hpp"
 #include "reference.hpp"
 
@@ -163,6 +165,72 @@ TEST_F(RowKernels, LogarithmsAreAccurate) {
       const double expected = std::log(values[i]);
       ASSERT_NEAR(out[i], expected, 1e-15 * (1 + std::abs(expected))) << values[i];
     }
+  });
+}
+
+template <class T>
+void expect_functions_of_numbers(double tolerance) {
+  const Index count = 77;
+  std::vector<T> values;
+  for (Index n = 0; n < count; ++n) values.push_back(static_cast<T>(0.37 * static_cast<double>(n) - 11.3));
+  std::vector<T> out(values.size());
+  exponentials(values.data(), static_cast<T>(-0.5), count, out.data());
+  for (std::size_t n = 0; n < out.size(); ++n) {
+    const double expected = std::exp(-0.5 * static_cast<double>(values[n]));
+    EXPECT_NEAR(static_cast<double>(out[n]), expected, 8 * tolerance * expected);
+  }
+  cosines(values.data(), static_cast<T>(2), count, out.data());
+  for (std::size_t n = 0; n < out.size(); ++n)
+    EXPECT_NEAR(static_cast<double>(out[n]), 2 * std::cos(static_cast<double>(values[n])), 8 * tolerance);
+}
+
+TEST_F(RowKernels, ExponentialsAndCosinesInBothPrecisions) {
+  run([] {
+    expect_functions_of_numbers<double>(0x1p-52);
+    expect_functions_of_numbers<float>(0x1p-23);
+    std::vector<float> smallest = {-1000, -80, -81};
+    exponentials(smallest.data(), 1, 3, smallest.data());
+    for (const float value : smallest) EXPECT_NEAR(value / std::exp(-80.0F), 1, 1e-5);
+    std::vector<double> far = {1, 123456.75, -1e9, 2};
+    std::vector<double> out(4);
+    cosines(far.data(), 1, 4, out.data());
+    for (std::size_t n = 0; n < 4; ++n) EXPECT_NEAR(out[n], std::cos(far[n]), 1e-15);
+    std::vector<float> beyond = {1e8F, 0};
+    cosines(beyond.data(), 3, 2, beyond.data());
+    EXPECT_EQ(beyond, (std::vector<float>{3, 3}));
+  });
+}
+
+template <class T>
+void expect_distances_and_transforms() {
+  for (const Index count : {1, 5, 64, 77}) {
+    const Matrix x = whole_numbers(8, count + 2, 5);
+    const Matrix c = whole_numbers(1, 8, 6);
+    std::vector<T> values(x.values.begin(), x.values.end());
+    const std::vector<T> centre(c.values.begin(), c.values.end());
+    std::vector<T> out(static_cast<std::size_t>(count));
+    absolute_distances(values.data(), 8, x.cols, centre.data(), count, out.data());
+    for (Index n = 0; n < count; ++n) {
+      double expected = 0;
+      for (Index j = 0; j < 8; ++j) expected += std::abs(x(j, n) - c(0, j));
+      EXPECT_EQ(static_cast<double>(out[static_cast<std::size_t>(n)]), expected);
+    }
+    hadamard_transform(values.data(), 8, x.cols);
+    for (Index i = 0; i < 8; ++i) {
+      for (Index n = 0; n < x.cols; ++n) {
+        double expected = 0;
+        for (Index j = 0; j < 8; ++j)
+          expected += (std::popcount(static_cast<unsigned>(i & j)) % 2 == 0 ? 1 : -1) * x(j, n);
+        EXPECT_EQ(static_cast<double>(values[static_cast<std::size_t>(i * x.cols + n)]), expected);
+      }
+    }
+  }
+}
+
+TEST_F(RowKernels, AbsoluteDistancesAndHadamardTransforms) {
+  run([] {
+    expect_distances_and_transforms<double>();
+    expect_distances_and_transforms<float>();
   });
 }
 

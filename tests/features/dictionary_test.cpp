@@ -58,6 +58,31 @@ TEST(Dictionary, WidthsMayBeMultiplesOfTheAutomaticOne) {
   EXPECT_EQ(candidates.sigmas(), (std::vector<double>{3, 6, 0.8}));
 }
 
+TEST(Dictionary, AListOfWidthsIsASumOfKernels) {
+  const Dictionary dictionary("linear + gaussian(sigma=[auto*0.5, auto ,3e+0], order=0, nu=2)");
+  ASSERT_EQ(dictionary.requests().size(), 4U);
+  EXPECT_TRUE(dictionary.needs_sigma());
+  const Candidates candidates(dictionary, {1, 2});
+  EXPECT_EQ(candidates.sigmas(), (std::vector<double>{1, 2, 3}));
+  EXPECT_DOUBLE_EQ(candidates.atom(0).nu, 1.0 / 7);
+  for (Index j = 1; j < 4; ++j) EXPECT_DOUBLE_EQ(candidates.atom(j).nu, 2.0 / 7);
+  EXPECT_FALSE(Dictionary("gaussian(sigma=[1])").needs_sigma());
+}
+
+TEST(Dictionary, SaysWhatIsWrongWithLists) {
+  EXPECT_TRUE(contains(error_of("gaussian(order=[1, 2])"), "possible for sigma"));
+  EXPECT_TRUE(contains(error_of("linear(sigma=[1, 2])"), "linear has no option"));
+  EXPECT_TRUE(contains(error_of("gaussian(sigma=[1, 0])"), "positive"));
+  EXPECT_TRUE(contains(error_of("gaussian(sigma=[1, 1])"), "the width 1 is given twice"));
+  EXPECT_TRUE(contains(error_of("gaussian(sigma=[1], sigma=2)"), "sigma is given twice"));
+  EXPECT_TRUE(contains(error_of("gaussian(sigma=auto(2))"), "auto*NUMBER"));
+  for (const std::string bad : {"gaussian(sigma=[])", "gaussian(sigma=[1,])", "gaussian(sigma=[1",
+                                "gaussian(sigma=[1)", "gaussian(sigma=[[1]])", "gaussian(sigma=1())",
+                                "gaussian(sigma=1(2)", "gaussian(sigma=1(2(3)))", "gaussian(sigma=1 2)"}) {
+    EXPECT_TRUE(contains(error_of(bad), "position")) << bad;
+  }
+}
+
 TEST(Dictionary, SaysWhatIsWrongAndWhatExists) {
   EXPECT_TRUE(contains(error_of("sinc"), "there are: linear, polynomial, step, "));
   EXPECT_TRUE(contains(error_of("gaussian(width=2)"), "it has: order, squares, sigma, nu"));

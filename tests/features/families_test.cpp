@@ -5,6 +5,7 @@
 #include <numbers>
 #include <set>
 
+#include "core/random.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
 #include "reference.hpp"
@@ -23,7 +24,22 @@ const std::vector<std::string> kExpressions = {
     "gaussian(order=4, sigma=2, squares=no)",
     "gaussian(order=5, sigma=2)",
     "fourier(count=70, sigma=1.5)",
+    "fourier(count=70, sigma=5, kernel=laplace)",
+    "fourier(count=70, sigma=3, kernel=matern(1.5))",
+    "fourier(count=70, sigma=2, kernel=cauchy)",
+    "fourier(count=70, sigma=2, draw=orthogonal)",
+    "fourier(count=70, sigma=2, draw=structured)",
+    "fourier(count=150, sigma=3, draw=structured, kernel=matern(2))",
+    "fourier(count=70, sigma=2, draw=halton, kernel=matern(3))",
+    "fourier(count=70, sigma=2, draw=sobol, kernel=cauchy)",
     "landmark(count=70, sigma=1.5)",
+    "landmark(count=70, sigma=1.5, kernel=laplace)",
+    "landmark(count=70, sigma=1.5, kernel=matern(0.5), choose=kmeans++)",
+    "landmark(count=70, sigma=1.5, kernel=matern(1.5))",
+    "landmark(count=10, sigma=0.1, kernel=matern(2.5), choose=greedy)",
+    "landmark(count=70, sigma=1.5, kernel=polynomial(3))",
+    "nystrom(count=20, sigma=0.5, kernel=laplace)",
+    "nystrom(count=20, sigma=1, kernel=matern(0.5)) + nystrom(count=10, sigma=0.5, kernel=laplace)",
     "linear + landmark(count=5, sigma=0.7) + fourier(count=3, sigma=2) + landmark(count=4, sigma=2)",
     "linear + gaussian(order=2, sigma=2) + gaussian(order=1, sigma=0.7, nu=3)",
     "polynomial",
@@ -141,7 +157,10 @@ TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
         }
         for (Index j = 0; j < candidates.size(); ++j) {
           const double expected = features.col(j).squaredNorm();
-          ASSERT_NEAR(square_norms[static_cast<std::size_t>(j)], expected, 1e-11 * expected) << expression;
+          // The second part is for features that are nearly 0 here as differences of larger numbers.
+          ASSERT_NEAR(square_norms[static_cast<std::size_t>(j)], expected,
+                      1e-11 * expected + 1e-13 * std::sqrt(expected))
+              << expression;
         }
         for (Index c = 0; c < 2; ++c) {
           const Eigen::Map<const Eigen::VectorXd> w(weights.row(c), n_rows);
@@ -271,17 +290,104 @@ TEST(GaussianFamily, InnerProductsConvergeToTheKernel) {
   EXPECT_LT(last_error, 1e-6);
 }
 
-TEST(FourierFamily, InnerProductsConvergeToTheKernel) {
-  const Matrix x = reference::random_matrix(6, 3, 5);
-  const Candidates candidates(Dictionary("fourier(count=40000, sigma=1.5)"), {3, 1, 11});
+// The largest difference between inner products of all candidates and the kernel.
+double kernel_error(const Candidates& candidates, const Matrix& x, const std::string& kernel,
+                    double parameter, double sigma) {
   const Eigen::MatrixXd features = reference::materialise(candidates, x);
+  double error = 0;
   for (Index i = 0; i < x.rows; ++i) {
     for (Index j = 0; j < x.rows; ++j) {
-      double square = 0;
-      for (Index k = 0; k < 3; ++k) square += (x(i, k) - x(j, k)) * (x(i, k) - x(j, k));
-      EXPECT_NEAR(features.row(i).dot(features.row(j)), std::exp(-square / (2 * 1.5 * 1.5)), 0.025);
+      const double expected = reference::kernel_value(kernel, parameter, sigma, x.row(i), x.row(j), x.cols);
+      error = std::max(error, std::abs(features.row(i).dot(features.row(j)) - expected));
     }
   }
+  return error;
+}
+
+TEST(FourierFamily, InnerProductsConvergeToTheKernel) {
+  const Matrix x = reference::random_matrix(6, 3, 5);
+  const auto error = [&](const std::string& kernel, double parameter, const std::string& draw, int count) {
+    const std::string call = parameter > 0 ? kernel + "(" + std::to_string(parameter) + ")" : kernel;
+    return kernel_error(Candidates(Dictionary("fourier(count=" + std::to_string(count) +
+                                              ", sigma=1.5, kernel=" + call + ", draw=" + draw + ")"),
+                                   {3, 1, 11}),
+                        x, kernel, parameter, 1.5);
+  };
+  for (const std::string draw : {"iid", "orthogonal", "structured", "halton", "sobol"}) {
+    // A structure with few inputs is close to the kernel, but not arbitrarily.
+    EXPECT_LT(error("gaussian", 0, draw, 40000), 0.025) << draw;
+    EXPECT_LT(error("matern", 0.5, draw, 40000), 0.025) << draw;
+    EXPECT_LT(error("matern", 2.25, draw, 40000), 0.025) << draw;
+    if (draw == "orthogonal" || draw == "structured") continue;
+    EXPECT_LT(error("laplace", 0, draw, 40000), 0.025) << draw;
+    EXPECT_LT(error("cauchy", 0, draw, 40000), 0.025) << draw;
+  }
+}
+
+TEST(FourierFamily, QuasiRandomPointsConvergeFaster) {
+  const Matrix x = reference::random_matrix(6, 3, 5);
+  const auto error = [&](const std::string& draw) {
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      sum += kernel_error(
+          Candidates(Dictionary("fourier(count=4096, sigma=1.5, draw=" + draw + ")"), {3, 1, seed}), x,
+          "gaussian", 0, 1.5);
+    }
+    return sum;
+  };
+  const double random = error("iid");
+  EXPECT_LT(error("halton"), random / 2);
+  EXPECT_LT(error("sobol"), random / 2);
+}
+
+TEST(FourierFamily, OrthogonalFrequenciesAreOrthogonalInBlocks) {
+  const Candidates candidates(Dictionary("fourier(count=13, sigma=1.5, draw=orthogonal)"), {5, 1, 3});
+  const Candidates independent(Dictionary("fourier(count=13, sigma=1.5)"), {5, 1, 3});
+  const auto frequency = [](const Candidates& from, Index i) {
+    const Atom atom = from.atom(i);
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(atom.parameters.data() + 1, 5));
+  };
+  for (Index i = 0; i < 13; ++i) {
+    EXPECT_NEAR(frequency(candidates, i).norm(), frequency(independent, i).norm(), 1e-12);
+    for (Index j = i / 5 * 5; j < i; ++j)
+      EXPECT_NEAR(frequency(candidates, i).dot(frequency(candidates, j)), 0, 1e-12);
+  }
+}
+
+// Models that were learned stay what they are: frequencies are normal numbers of the counter generator.
+TEST(FourierFamily, IndependentGaussianFrequenciesAreThoseOfTheGenerator) {
+  const Candidates candidates(Dictionary("fourier(count=3, sigma=1.7)"), {4, 1, 6});
+  const CounterRandom random(6, RandomStream::kFourier);
+  const Atom atom = candidates.atom(2);
+  const std::uint64_t first = std::uint64_t{2} << 24U;
+  EXPECT_EQ(atom.parameters[0], 2 * std::numbers::pi * random.uniform(first));
+  for (std::uint64_t j = 0; j < 4; ++j) EXPECT_EQ(atom.parameters[1 + j], random.normal(first + 1 + j) / 1.7);
+}
+
+TEST(FourierFamily, LargeFrequenciesAreNotSearchedInSinglePrecision) {
+  EXPECT_TRUE(Candidates(Dictionary("fourier(sigma=3)"), {5, 1, 3}).have_single());
+  EXPECT_TRUE(Candidates(Dictionary("fourier(sigma=3, draw=structured)"), {5, 1, 3}).have_single());
+  EXPECT_FALSE(Candidates(Dictionary("fourier(sigma=1e-4)"), {5, 1, 3}).have_single());
+}
+
+TEST(FourierFamily, SaysWhichDrawsAreNotPossible) {
+  const auto error = [](const std::string& options) {
+    try {
+      const Dictionary dictionary("fourier(" + options + ")");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(error("kernel=laplace, draw=orthogonal").find("right angles"), std::string::npos);
+  EXPECT_NE(error("kernel=cauchy, draw=structured").find("right angles"), std::string::npos);
+  EXPECT_NE(error("draw=random").find("halton"), std::string::npos);
+  EXPECT_NE(error("kernel=matern").find("matern(1.5)"), std::string::npos);
+  EXPECT_NE(error("kernel=matern(0)").find("positive"), std::string::npos);
+  EXPECT_NE(error("kernel=matern(1,2)").find("positive"), std::string::npos);
+  EXPECT_NE(error("kernel=gaussian(1)").find("one of"), std::string::npos);
+  EXPECT_NE(error("kernel=polynomial(2)").find("one of"), std::string::npos);
+  EXPECT_THROW(Candidates(Dictionary("fourier(count=2, draw=sobol)"), {5000, 1, 3}), Error);
 }
 
 TEST(FourierFamily, AShorterListIsTheFrontOfALongerOne) {
@@ -290,6 +396,18 @@ TEST(FourierFamily, AShorterListIsTheFrontOfALongerOne) {
   const Candidates other(Dictionary("fourier(count=10, sigma=2)"), {4, 1, 4});
   EXPECT_EQ(few.atom(9).parameters, many.atom(9).parameters);
   EXPECT_NE(few.atom(9).parameters, other.atom(9).parameters);
+  for (const std::string draw : {"orthogonal", "structured", "halton", "sobol"}) {
+    const auto atom = [&](int count, std::uint64_t seed) {
+      return Candidates(Dictionary("fourier(count=" + std::to_string(count) +
+                                   ", sigma=2, kernel=matern(2), draw=" + draw + ")"),
+                        {4, 1, seed})
+          .atom(9);
+    };
+    const std::vector<double> front = atom(10, 3).parameters;
+    const std::vector<double> same = atom(100, 3).parameters;
+    for (std::size_t i = 0; i < front.size(); ++i) EXPECT_NEAR(front[i], same[i], 1e-12) << draw;
+    EXPECT_NE(front, atom(10, 4).parameters) << draw;
+  }
 }
 
 TEST(LandmarkFamily, AtomsAreKernelColumnsAtDifferentTrainingRows) {
@@ -333,6 +451,23 @@ TEST(PolynomialFamily, InnerProductsAreTheKernel) {
           kernel_error(candidates, x,
                        [&](Index i, Index j) { return std::pow(offset + inner_product(x, i, j), degree); }),
           1e-13 * largest);
+    }
+  }
+}
+
+TEST(LandmarkFamily, ColumnsAreExactAtTheirCentres) {
+  for (const std::string kernel : {"laplace", "matern(0.5)", "matern(1.5)"}) {
+    const Bound bound("landmark(count=20, sigma=1.5, kernel=" + kernel + ")", 20, 3);
+    std::vector<Atom> atoms;
+    for (Index j = 0; j < 20; ++j) atoms.push_back(bound.candidates.atom(j));
+    const AtomValues values(atoms);
+    Arena arena;
+    const RowBlock block = bound.rows.load(0, arena);
+    std::vector<double> out(static_cast<std::size_t>(20 * block.stride));
+    values.evaluate(block, 0, 20, out.data(), block.stride, arena);
+    for (Index j = 0; j < 20; ++j) {
+      const double* value = out.data() + j * block.stride;
+      EXPECT_NEAR(*std::max_element(value, value + 20), 1, 1e-12) << kernel;
     }
   }
 }
@@ -596,6 +731,88 @@ TEST(Families, WrongAtomsAreRefused) {
       EXPECT_EQ(error.kind(), ErrorKind::kBadData);
     }
   }
+}
+
+// Two far groups of rows, one of them small: spread landmarks find both, and greedy ones leave less of the
+// kernel unexplained than random ones.
+TEST(LandmarkFamily, ChoicesSpreadOverTheRows) {
+  Matrix x = reference::random_matrix(1000, 2, 9);
+  for (Index i = 0; i < 5; ++i) x(i * 200, 0) += 100;
+  const BlockedRows rows(x.view(), reference::plain_inputs(2));
+  const auto unexplained = [&](const std::string& choose) {
+    const Candidates candidates(Dictionary("nystrom(count=30, sigma=1, choose=" + choose + ")"),
+                                {2, 1, 4, &rows});
+    const Eigen::MatrixXd features = reference::materialise(candidates, x);
+    return static_cast<double>(x.rows) - features.squaredNorm();  // the trace of what is left
+  };
+  const double random = unexplained("random");
+  EXPECT_LT(unexplained("kmeans++"), random);
+  EXPECT_LT(unexplained("greedy"), random);
+  for (const std::string choose : {"kmeans++", "greedy"}) {
+    const Candidates candidates(Dictionary("landmark(count=30, sigma=1, choose=" + choose + ")"),
+                                {2, 1, 4, &rows});
+    ASSERT_EQ(candidates.size(), 30);
+    bool found = false;
+    for (Index j = 0; j < 30; ++j) found = found || candidates.atom(j).parameters[3] > 50;
+    EXPECT_TRUE(found) << choose;
+  }
+}
+
+TEST(LandmarkFamily, CopiesOfRowsAreChosenOnce) {
+  Matrix x(100, 1);
+  for (Index i = 0; i < 100; ++i) x(i, 0) = static_cast<double>(i % 7);
+  const BlockedRows rows(x.view(), reference::plain_inputs(1));
+  for (const std::string choose : {"kmeans++", "greedy"}) {
+    const Candidates candidates(
+        Dictionary("landmark(count=30, sigma=0.5, kernel=laplace, choose=" + choose + ")"), {1, 1, 4, &rows});
+    EXPECT_EQ(candidates.size(), 7) << choose;
+  }
+}
+
+TEST(LandmarkFamily, SaysWhichKernelsThereAre) {
+  const auto error = [](const std::string& options) {
+    try {
+      const Dictionary dictionary("landmark(" + options + ")");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(error("kernel=matern(2)").find("matern(2.5)"), std::string::npos);
+  EXPECT_NE(error("kernel=cauchy").find("polynomial(DEGREE)"), std::string::npos);
+  EXPECT_NE(error("kernel=polynomial(2.5)").find("whole number"), std::string::npos);
+  EXPECT_NE(error("choose=kmeans").find("kmeans++"), std::string::npos);
+}
+
+TEST(NystromFamily, InnerProductsAreTheNystromApproximation) {
+  for (const std::string kernel : {"gaussian", "laplace", "matern(2.5)", "polynomial(2)"}) {
+    const Bound bound("nystrom(count=25, sigma=2, kernel=" + kernel + ")", 200, 3);
+    ASSERT_GT(bound.candidates.size(), 0);
+    const Atom atom = bound.candidates.atom(0);
+    const Matrix x = reference::random_matrix(30, 3, 31);
+    Eigen::MatrixXd at_landmarks(25, 25);
+    Eigen::MatrixXd columns(30, 25);
+    const double* landmarks = atom.shared.numbers().data();
+    for (Index j = 0; j < 25; ++j) {
+      for (Index i = 0; i < 25; ++i)
+        at_landmarks(i, j) = reference::kernel_value(atom, landmarks + 3 * i, landmarks + 3 * j, 3);
+      for (Index i = 0; i < 30; ++i)
+        columns(i, j) = reference::kernel_value(atom, x.row(i), landmarks + 3 * j, 3);
+    }
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> pseudo_inverse;
+    pseudo_inverse.setThreshold(1e-10);
+    pseudo_inverse.compute(at_landmarks);
+    const Eigen::MatrixXd expected = columns * pseudo_inverse.solve(columns.transpose());
+    const Eigen::MatrixXd features = reference::materialise(bound.candidates, x);
+    EXPECT_LT((features * features.transpose() - expected).cwiseAbs().maxCoeff(),
+              1e-6 * expected.cwiseAbs().maxCoeff())
+        << kernel;
+  }
+}
+
+TEST(NystromFamily, LeavesOutDirectionsOfNoWeight) {
+  const Bound bound("nystrom(count=50, sigma=1, kernel=polynomial(2))", 100, 2);
+  EXPECT_EQ(bound.candidates.size(), 6);  // 1, a, b, a^2, a b, b^2
 }
 
 TEST(GaussianFamily, FormulasAreReadable) {

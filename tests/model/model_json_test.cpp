@@ -77,7 +77,10 @@ TEST(SavedJson, FittedScoresComeBackBitByBit) {
       "polynomial(degree=3)",
       "step + hinge(interactions=2, knots=3)",
       "spline(knots=3) + periodic",
-      "additive(order=2) + maclaurin(count=30)"};
+      "additive(order=2) + maclaurin(count=30)",
+      "fourier(count=20, draw=orthogonal)",
+      "landmark(count=20) + landmark(count=20, kernel=matern(1.5))",
+      "nystrom(count=20, kernel=laplace, sigma=[auto, auto*0.5])"};
   const Matrix x = some_rows(3);
   for (const std::string task : {"regression", "classification"}) {
     for (const std::string& features : dictionaries) {
@@ -131,6 +134,57 @@ TEST(SavedJson, EveryFieldComesBack) {
     EXPECT_EQ(loaded.training.norm_bound, model.training.norm_bound);
     EXPECT_EQ(loaded.training.risk, model.training.risk);
   }
+}
+
+Model shared_model() {
+  Model model = small_model();
+  model.inputs.resize(2);
+  const SharedNumbers landmarks(std::vector<double>{1, 2, 3, 4});
+  const SharedNumbers same(std::vector<double>{1, 2, 3, 4});
+  const SharedNumbers other(std::vector<double>{5, 6});
+  model.terms = {{{"nystrom", 1, {}, {}, {1.5, 0, 0, 0.5, -0.25}, landmarks}, 1},
+                 {{"nystrom", 1, {}, {}, {1.5, 2, 2.5, 3}, other}, 2},
+                 {{"nystrom", 1, {}, {}, {1.5, 0, 0, 0.75, 1}, same}, 3},
+                 {{"landmark", 1, {}, {}, {1.5, 1, 0, 0.75, 1}}, 4}};
+  return model;
+}
+
+TEST(SavedJson, SharedNumbersAreWrittenOnce) {
+  const Model model = shared_model();
+  const std::string text = model_to_json(model);
+  const Json json = Json::parse(text);
+  EXPECT_EQ(json["shared"], Json::parse("[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0]]"));
+  EXPECT_EQ(json["terms"][0]["shared"], 0);
+  EXPECT_EQ(json["terms"][1]["shared"], 1);
+  EXPECT_EQ(json["terms"][2]["shared"], 0);
+  EXPECT_FALSE(json["terms"][0].contains("kernel"));  // the usual one
+  EXPECT_EQ(json["terms"][1]["kernel"], "matern");
+  EXPECT_EQ(json["terms"][1]["kernel_parameter"], 2.5);
+  EXPECT_EQ(json["terms"][3]["kernel"], "laplace");
+  const Model loaded = model_from_json(text, "m.json");
+  for (std::size_t i = 0; i < model.terms.size(); ++i)
+    EXPECT_TRUE(loaded.terms[i].atom == model.terms[i].atom);
+  EXPECT_EQ(model_to_json(loaded), text);
+}
+
+TEST(SavedJson, SharedNumbersMustBeThere) {
+  const auto refused = [](const Edit& edit, const std::vector<std::string>& parts) {
+    expect_message(error_after(edit, shared_model()), parts);
+  };
+  refused([](Json& json) { json.erase("shared"); }, {"terms[0].shared", "no list"});
+  refused([](Json& json) { json["shared"] = 3; }, {"shared", "list"});
+  refused([](Json& json) { json["shared"][0][1] = "text"; }, {"shared[0][1]", "number"});
+  refused([](Json& json) { json["shared"][0].push_back(1); }, {"terms[0]", "2 weights", "5 numbers"});
+  refused([](Json& json) { json["terms"][0]["shared"] = 2; }, {"terms[0].shared", "from 0 to 1"});
+  refused([](Json& json) { json["terms"][0]["shared"] = -1; }, {"terms[0].shared", "from 0 to 1"});
+  refused([](Json& json) { json["terms"][0].erase("shared"); }, {"terms[0]", "\"shared\" is missing"});
+  refused([](Json& json) { json["terms"][0]["weights"] = Json::array(); }, {"terms[0]", "0 weights"});
+  refused([](Json& json) { json["terms"][1]["kernel"] = "cauchy"; }, {"terms[1].kernel", "matern", "cauchy"});
+  refused([](Json& json) { json["terms"][1]["kernel"] = 2; }, {"terms[1].kernel", "text"});
+  refused([](Json& json) { json["terms"][1].erase("kernel_parameter"); }, {"terms[1]", "0.5, 1.5 or 2.5"});
+  refused([](Json& json) { json["terms"][1]["kernel_parameter"] = 2; }, {"terms[1]", "0.5, 1.5 or 2.5"});
+  refused([](Json& json) { json["terms"][3]["kernel_parameter"] = 2; }, {"terms[3]", "none for others"});
+  refused([](Json& json) { json["terms"][3]["sigma"] = 0; }, {"terms[3]", "sigma of a landmark term"});
 }
 
 // Files that are out in the world must stay readable: a change here is a new version of the format.

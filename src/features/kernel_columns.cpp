@@ -1,0 +1,333 @@
+#include "features/kernel_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/row_kernels.hpp"
+#include "core/vectorise.hpp"
+#include "mfga/error.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr double kRounding = 0x1p-24;
+// Square distances below this part of |x|^2 + |c|^2 have lost digits to cancellation. Kernels with a kink at
+// distance 0 would show it, so for these the distance is computed again from differences.
+constexpr double kNearDouble = 0x1p-20;
+constexpr double kNearSingle = 0x1p-6;
+
+bool has_closed_form(const Kernel& kernel) {
+  switch (kernel.name) {
+    case Kernel::Name::kMatern:
+      return kernel.parameter == 0.5 || kernel.parameter == 1.5 || kernel.parameter == 2.5;
+    case Kernel::Name::kPolynomial:
+      return kernel.parameter >= 1 && kernel.parameter == std::round(kernel.parameter);
+    default:
+      return true;
+  }
+}
+
+// values = |x|^2 + |c|^2 - 2 values
+MFGA_VECTORISED void square_distances(const double* square_norms, double square_norm, Index count,
+                                      double* values) {
+  for (Index n = 0; n < count; ++n) values[n] = std::max(0.0, square_norms[n] + square_norm - 2 * values[n]);
+}
+
+MFGA_VECTORISED void square_distances(const double* square_norms, double square_norm, Index count,
+                                      float* values) {
+  for (Index n = 0; n < count; ++n) {
+    const auto norms = static_cast<float>(square_norms[n] + square_norm);
+    values[n] = std::max(0.0F, norms - 2 * values[n]);
+  }
+}
+
+MFGA_VECTORISED void scaled_roots(double factor, Index count, double* values) {
+  for (Index n = 0; n < count; ++n) values[n] = factor * std::sqrt(values[n]);
+}
+
+MFGA_VECTORISED void scaled_roots(float factor, Index count, float* values) {
+  for (Index n = 0; n < count; ++n) values[n] = factor * std::sqrt(values[n]);
+}
+
+// values = (1 + linear t + square t^2) * decays, with t = values
+MFGA_VECTORISED void multiply_polynomial(double linear, double square, const double* decays, Index count,
+                                         double* values) {
+  for (Index n = 0; n < count; ++n) values[n] = (1 + values[n] * (linear + values[n] * square)) * decays[n];
+}
+
+MFGA_VECTORISED void multiply_polynomial(float linear, float square, const float* decays, Index count,
+                                         float* values) {
+  for (Index n = 0; n < count; ++n) values[n] = (1 + values[n] * (linear + values[n] * square)) * decays[n];
+}
+
+MFGA_VECTORISED void multiply(double factor, Index count, double* values) {
+  for (Index n = 0; n < count; ++n) values[n] *= factor;
+}
+
+MFGA_VECTORISED void multiply(float factor, Index count, float* values) {
+  for (Index n = 0; n < count; ++n) values[n] *= factor;
+}
+
+// values = (1 + factor values)^degree
+MFGA_VECTORISED void powers(double factor, int degree, Index count, double* values) {
+  for (Index n = 0; n < count; ++n) {
+    const double base = 1 + factor * values[n];
+    double power = base;
+    for (int k = 1; k < degree; ++k) power *= base;
+    values[n] = power;
+  }
+}
+
+MFGA_VECTORISED void powers(float factor, int degree, Index count, float* values) {
+  for (Index n = 0; n < count; ++n) {
+    const float base = 1 + factor * values[n];
+    float power = base;
+    for (int k = 1; k < degree; ++k) power *= base;
+    values[n] = power;
+  }
+}
+
+double* take(Arena& arena, Index count, const double* /*like*/) { return arena.take(count); }
+float* take(Arena& arena, Index count, const float* /*like*/) { return arena.take_single(count); }
+
+// Turns square distances into values of a Gaussian or Matern kernel, absolute distances into those of a
+// Laplace kernel.
+template <class T>
+void radial_values(const Kernel& kernel, Index count, T* values, Arena& arena) {
+  if (kernel.name == Kernel::Name::kGaussian) {
+    exponentials(values, static_cast<T>(-0.5 / (kernel.sigma * kernel.sigma)), count, values);
+    return;
+  }
+  if (kernel.name == Kernel::Name::kLaplace) {
+    exponentials(values, static_cast<T>(-1 / kernel.sigma), count, values);
+    return;
+  }
+  scaled_roots(static_cast<T>(std::sqrt(2 * kernel.parameter) / kernel.sigma), count, values);
+  if (kernel.parameter == 0.5) {
+    exponentials(values, T{-1}, count, values);
+    return;
+  }
+  const Arena::Scope scope(arena);
+  T* decays = take(arena, count, values);
+  exponentials(values, T{-1}, count, decays);
+  const double square = kernel.parameter == 2.5 ? 1.0 / 3 : 0;
+  multiply_polynomial(T{1}, static_cast<T>(square), decays, count, values);
+}
+
+// Square distances of near rows from differences; see kNearDouble.
+template <class T>
+void refine_near(const RowBlock& block, std::span<const double> centre, double square_norm, double near,
+                 T* values) {
+  for (Index n = 0; n < block.rows; ++n) {
+    if (static_cast<double>(values[n]) >= near * (block.square_norms[n] + square_norm)) continue;
+    double square = 0;
+    for (Index j = 0; j < block.inputs; ++j) {
+      const double difference = block.input(j)[n] - centre[static_cast<std::size_t>(j)];
+      square += difference * difference;
+    }
+    values[n] = static_cast<T>(square);
+  }
+}
+
+}  // namespace
+
+Kernel parse_column_kernel(std::string_view text) {
+  const Kernel kernel = parse_kernel(text, kColumnKernels);
+  if (!has_closed_form(kernel)) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("kernel={} is not possible; expected matern(0.5), matern(1.5) or matern(2.5), which "
+                    "have closed formulas (fourier features exist for any)",
+                    text));
+  }
+  return kernel;
+}
+
+std::vector<double> kernel_parameters(const Kernel& kernel) {
+  return {kernel.sigma, static_cast<double>(kernel.name), kernel.parameter};
+}
+
+Kernel kernel_of(const Atom& atom) {
+  return {static_cast<Kernel::Name>(static_cast<int>(atom.parameters[1])), atom.parameters[2],
+          atom.parameters[0]};
+}
+
+std::span<const double> parameters_after_kernel(const Atom& atom) {
+  return std::span(atom.parameters).subspan(kColumnKernelFields.size());
+}
+
+void validate_column_kernel(const Atom& atom) {
+  if (!(atom.parameters[0] > 0)) {
+    throw Error(ErrorKind::kBadData, fmt::format("sigma of a {} term is {}, expected a positive number",
+                                                 atom.family, atom.parameters[0]));
+  }
+  const Kernel kernel = kernel_of(atom);
+  const bool has_parameter = kernel.name == Kernel::Name::kMatern || kernel.name == Kernel::Name::kPolynomial;
+  constexpr double kHighestDegree = 1000;
+  if (!has_closed_form(kernel) || kernel.parameter > kHighestDegree ||
+      (!has_parameter && kernel.parameter != 0)) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("kernel_parameter of a {} term is {}; expected 0.5, 1.5 or 2.5 for a matern "
+                            "kernel, a whole number for a polynomial one, and none for others",
+                            atom.family, kernel.parameter));
+  }
+}
+
+std::string column_text(const Kernel& kernel, std::span<const double> centre,
+                        std::span<const std::string> names) {
+  const std::string text = largest_entries_text(centre, names);
+  if (kernel.name == Kernel::Name::kPolynomial)
+    return fmt::format("(1 + ({}) / {:.4g}^2)^{:.4g}", text, kernel.sigma, kernel.parameter);
+  if (kernel.name == Kernel::Name::kGaussian) return fmt::format("near({}; {:.4g})", text, kernel.sigma);
+  return fmt::format("near({}; {:.4g}, {})", text, kernel.sigma, kernel_text(kernel));
+}
+
+KernelColumns::KernelColumns(Matrix centres, std::vector<Column> columns)
+    : centres_(std::move(centres)),
+      columns_(std::move(columns)),
+      single_centres_(rounded_to_single(centres_)),
+      all_absolute_(std::all_of(columns_.begin(), columns_.end(), [](const Column& column) {
+        return column.kernel.name == Kernel::Name::kLaplace;
+      })) {
+  for (Index i = 0; i < size(); ++i) {
+    const std::span<const double> c = centre(i);
+    square_norms_.push_back(std::inner_product(c.begin(), c.end(), c.begin(), 0.0));
+    absolute_norms_.push_back(
+        std::accumulate(c.begin(), c.end(), 0.0, [](double sum, double x) { return sum + std::abs(x); }));
+  }
+}
+
+// Projections for polynomials, absolute distances for Laplace kernels, else square distances.
+void KernelColumns::start(const RowBlock& block, Index first, Index count, double* out,
+                          Index out_stride) const {
+  if (!all_absolute_) project(block, centres_.row(first), count, out, out_stride);
+  for (Index i = 0; i < count; ++i) {
+    const auto position = static_cast<std::size_t>(first + i);
+    const Kernel& kernel = columns_[position].kernel;
+    double* value = out + i * out_stride;
+    if (kernel.name == Kernel::Name::kPolynomial) continue;
+    if (kernel.name == Kernel::Name::kLaplace) {
+      absolute_distances(block.values, block.inputs, block.stride, centres_.row(first + i), block.rows,
+                         value);
+      continue;
+    }
+    square_distances(block.square_norms, square_norms_[position], block.rows, value);
+    if (kernel.name == Kernel::Name::kMatern)
+      refine_near(block, centre(first + i), square_norms_[position], kNearDouble, value);
+  }
+}
+
+void KernelColumns::evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
+                             Arena& arena) const {
+  start(block, first, count, out, out_stride);
+  for (Index i = 0; i < count; ++i) {
+    const auto& [kernel, factor] = columns_[static_cast<std::size_t>(first + i)];
+    double* value = out + i * out_stride;
+    if (kernel.name == Kernel::Name::kPolynomial) {
+      powers(1 / (kernel.sigma * kernel.sigma), static_cast<int>(kernel.parameter), block.rows, value);
+    } else {
+      radial_values(kernel, block.rows, value, arena);
+    }
+    multiply(factor, block.rows, value);
+  }
+}
+
+void KernelColumns::evaluate_single(const RowBlock& block, Index first, Index count, float* out,
+                                    Index out_stride, Arena& arena) const {
+  const float* centres = single_centres_.data() + first * centres_.cols;
+  if (!all_absolute_) project(block, centres, count, out, out_stride);
+  for (Index i = 0; i < count; ++i) {
+    const auto position = static_cast<std::size_t>(first + i);
+    const auto& [kernel, factor] = columns_[position];
+    float* value = out + i * out_stride;
+    if (kernel.name == Kernel::Name::kPolynomial) {
+      powers(static_cast<float>(1 / (kernel.sigma * kernel.sigma)), static_cast<int>(kernel.parameter),
+             block.rows, value);
+    } else {
+      if (kernel.name == Kernel::Name::kLaplace) {
+        absolute_distances(block.single, block.inputs, block.stride, centres + i * centres_.cols, block.rows,
+                           value);
+      } else {
+        square_distances(block.square_norms, square_norms_[position], block.rows, value);
+        if (kernel.name == Kernel::Name::kMatern)
+          refine_near(block, centre(first + i), square_norms_[position], kNearSingle, value);
+      }
+      radial_values(kernel, block.rows, value, arena);
+    }
+    multiply(static_cast<float>(factor), block.rows, value);
+  }
+}
+
+// Distances are off by at most some margin, and kernels fall with the distance: so values are off by at most
+// k(distance - margin) - k(distance + margin), and what the rounding of the functions adds.
+void KernelColumns::single_errors(const RowBlock& block, Index first, Index count, double* out,
+                                  Index out_stride, Arena& arena) const {
+  const auto n_inputs = static_cast<double>(centres_.cols);
+  const double projection_error = single_projection_error(centres_.cols);
+  const double relative = single_sum_error() + 32 * kRounding;
+  const Arena::Scope scope(arena);
+  double* least = arena.take(block.rows);
+  start(block, first, count, out, out_stride);
+  for (Index i = 0; i < count; ++i) {
+    const auto position = static_cast<std::size_t>(first + i);
+    const auto& [kernel, factor] = columns_[position];
+    const double square_norm = square_norms_[position];
+    double* value = out + i * out_stride;
+    if (kernel.name == Kernel::Name::kPolynomial) {
+      const double inverse = 1 / (kernel.sigma * kernel.sigma);
+      const int degree = static_cast<int>(kernel.parameter);
+      for (Index n = 0; n < block.rows; ++n) {
+        const double base = std::abs(1 + inverse * value[n]);
+        const double norms = std::sqrt(block.square_norms[n] * square_norm);
+        const double margin = (projection_error * norms + 4 * kRounding * std::abs(value[n])) * inverse +
+                              4 * kRounding * (1 + base);
+        double power = 1;
+        double largest = 1;
+        for (int k = 0; k < degree; ++k) {
+          power *= base;
+          largest *= base + margin;
+        }
+        value[n] = factor * (largest - power + (degree * kRounding + relative) * largest);
+      }
+      continue;
+    }
+    for (Index n = 0; n < block.rows; ++n) {
+      const double distance = value[n];
+      const double norms = block.square_norms[n] + square_norm;
+      double margin = projection_error * norms + 16 * kRounding * norms;
+      if (kernel.name == Kernel::Name::kLaplace) {
+        margin = projection_error * distance +
+                 4 * kRounding * (std::sqrt(n_inputs * block.square_norms[n]) + absolute_norms_[position]);
+      } else if (kernel.name == Kernel::Name::kMatern && distance < kNearSingle / 2 * norms) {
+        margin = 0;  // computed again
+      }
+      margin += 8 * kRounding * distance;
+      least[n] = std::max(0.0, distance - margin);
+      value[n] = distance + margin;
+    }
+    radial_values(kernel, block.rows, least, arena);
+    radial_values(kernel, block.rows, value, arena);
+    // What exponentials leaves of the smallest, times the polynomial of a Matern kernel.
+    const double smallest = std::exp(static_cast<double>(kLowestExponent)) * 1e10;
+    for (Index n = 0; n < block.rows; ++n)
+      value[n] = factor * (least[n] - value[n] + relative * least[n] + smallest);
+  }
+}
+
+void KernelColumns::add_square_errors(const RowBlock& block, double* out, Arena& arena) const {
+  const Arena::Scope scope(arena);
+  double* errors = arena.take(tile() * block.stride);
+  for (Index first = 0; first < size(); first += tile()) {
+    const Index count = std::min(tile(), size() - first);
+    single_errors(block, first, count, errors, block.stride, arena);
+    for (Index i = 0; i < count; ++i) {
+      const double* error = errors + i * block.stride;
+      out[first + i] += std::inner_product(error, error + block.rows, error, 0.0);
+    }
+  }
+}
+
+}  // namespace mfga
