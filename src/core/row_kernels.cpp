@@ -188,6 +188,14 @@ void exponentials(const double* values, double factor, Index count, double* out)
   for (; n < count; ++n) out[n] = hn::GetLane(hn::Exp(d, hn::Set(d, factor * values[n])));
 }
 
+void square_roots(const double* values, Index count, double* out) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Index n = 0;
+  for (; n + lanes <= count; n += lanes) hn::StoreU(hn::Sqrt(hn::LoadU(d, values + n)), d, out + n);
+  for (; n < count; ++n) out[n] = hn::GetLane(hn::Sqrt(hn::Set(d, values[n])));
+}
+
 void logarithms(const double* values, Index count, double* out) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -321,6 +329,12 @@ HWY_EXPORT(exponentials);
 
 void exponentials(const double* values, double factor, Index count, double* out) {
   HWY_DYNAMIC_DISPATCH(exponentials)(values, factor, count, out);
+}
+
+HWY_EXPORT(square_roots);
+
+void square_roots(const double* values, Index count, double* out) {
+  HWY_DYNAMIC_DISPATCH(square_roots)(values, count, out);
 }
 
 HWY_EXPORT(logarithms);
