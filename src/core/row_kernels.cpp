@@ -189,6 +189,14 @@ HWY_INLINE void map_row(const T* values, Index count, T* out, Function function)
   for (; n < count; ++n) out[n] = hn::GetLane(function(d, hn::Set(d, values[n])));
 }
 
+void square_roots(const double* values, Index count, double* out) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Index n = 0;
+  for (; n + lanes <= count; n += lanes) hn::StoreU(hn::Sqrt(hn::LoadU(d, values + n)), d, out + n);
+  for (; n < count; ++n) out[n] = hn::GetLane(hn::Sqrt(hn::Set(d, values[n])));
+}
+
 void logarithms(const double* values, Index count, double* out) {
   map_row(values, count, out, [](auto d, auto v) { return hn::Log(d, v); });
 }
@@ -417,6 +425,12 @@ HWY_EXPORT(exponentials_single);
 
 void exponentials(const double* values, double factor, Index count, double* out) {
   HWY_DYNAMIC_DISPATCH(exponentials_double)(values, factor, count, out);
+}
+
+HWY_EXPORT(square_roots);
+
+void square_roots(const double* values, Index count, double* out) {
+  HWY_DYNAMIC_DISPATCH(square_roots)(values, count, out);
 }
 
 HWY_EXPORT(logarithms);

@@ -1,6 +1,5 @@
-// C += A B^T, linear combinations of rows, exponentials, logarithms, cosines and the like, for matrices whose
-// rows are a block's values: a few hundred contiguous numbers each; and how such a block is made from the
-// rows of a table.
+// C += A B^T, linear combinations of rows, and elementary functions, for matrices whose rows are a block's
+// values: a few hundred contiguous numbers each; and how such a block is made from the rows of a table.
 //
 // Every entry is a dot product of two contiguous rows that lie in the second-level cache, so nothing has to
 // be packed or copied, which is what costs BLAS most of its time at these sizes.
@@ -31,6 +30,9 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
 inline constexpr float kLowestExponent = -80;
 void exponentials(const double* values, double factor, Index count, double* out);
 void exponentials(const float* values, float factor, Index count, float* out);
+
+// out[n] = sqrt(values[n]), n < count, for values that are not negative.
+void square_roots(const double* values, Index count, double* out);
 
 // out[n] = log(values[n]), n < count, for positive values.
 void logarithms(const double* values, Index count, double* out);

@@ -82,10 +82,12 @@ struct AdditiveParameters {
   double sine;
   explicit AdditiveParameters(std::span<const double> parameters)
       : origin{parameters[0], parameters[1]}, frequency(parameters[2]), sine(parameters[3]) {}
+  [[nodiscard]] bool is_constant_wave() const { return frequency == 0 && sine == 0; }
 };
 
-MFGA_VECTORISED void set_distances(const double* x, double zero, double scale, Index rows, double* out) {
-  for (Index n = 0; n < rows; ++n) out[n] = std::max(0.0, scale * (x[n] - zero));
+MFGA_VECTORISED void set_distances(const double* x, double zero, double scale, double smallest, Index rows,
+                                   double* out) {
+  for (Index n = 0; n < rows; ++n) out[n] = std::max(smallest, scale * (x[n] - zero));
 }
 
 MFGA_VECTORISED void set_scaled(const double* a, double factor, double shift, Index rows, double* out) {
@@ -115,7 +117,7 @@ class AdditiveFamily final : public UnivariateFamily {
     const std::string u = fmt::format("({} {} {:.4g})", input_names[static_cast<std::size_t>(atom.inputs[0])],
                                       zero < 0 ? '+' : '-', std::abs(zero));
     std::string text = fmt::format("sqrt{}", u);
-    if (parameters.frequency != 0 || parameters.sine != 0) {
+    if (!parameters.is_constant_wave()) {
       const double shift = parameters.frequency * std::log(scale);
       text += fmt::format(" * {}({:.4g} log{} {} {:.4g})", wave_name(parameters.sine), parameters.frequency,
                           u, shift < 0 ? '-' : '+', std::abs(shift));
@@ -138,10 +140,15 @@ class AdditiveFamily final : public UnivariateFamily {
       const AdditiveParameters parameters(atom.parameters);
       if (origin != parameters.origin) {
         origin = parameters.origin;
-        set_distances(x, origin.zero, origin.scale, rows, roots);
-        for (Index n = 0; n < rows; ++n) logs[n] = std::max(roots[n], kSmallest);
-        for (Index n = 0; n < rows; ++n) roots[n] = std::sqrt(roots[n]);
+        set_distances(x, origin.zero, origin.scale, 0.0, rows, roots);
+        square_roots(roots, rows, roots);
+        set_distances(x, origin.zero, origin.scale, kSmallest, rows, logs);
         logarithms(logs, rows, logs);
+      }
+      if (parameters.is_constant_wave()) {
+        set_scaled(roots, std::sqrt(atom.nu), 0, rows, out);
+        out += stride;
+        continue;
       }
       set_scaled(logs, parameters.frequency, parameters.sine * pi / 2, rows, out);
       cosines(out, std::sqrt(atom.nu), rows, out);

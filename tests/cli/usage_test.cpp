@@ -64,7 +64,7 @@ TEST_F(WrongUsage, CrossValidation) {
 }
 
 TEST_F(WrongUsage, Features) {
-  expect_message(refused({"--features", "polynomial"}), {"\"polynomial\"", "linear, gaussian"});
+  expect_message(refused({"--features", "sinc"}), {"\"sinc\"", "linear, polynomial"});
   expect_message(refused({"--features", "gaussian(degree=2)"}),
                  {"\"degree\"", "order", "squares", "sigma", "nu"});
   expect_message(refused({"--features", "gaussian(order=two)"}), {"order=two", "whole number from 0 to 12"});

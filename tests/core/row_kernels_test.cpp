@@ -155,7 +155,7 @@ TEST_F(RowKernels, ExponentialsAreAccurateAndVanishWithoutNonsense) {
   });
 }
 
-TEST_F(RowKernels, LogarithmsAreAccurate) {
+TEST_F(RowKernels, RootsAndLogarithmsAreAccurate) {
   run([] {
     std::vector<double> values;
     for (double v = 1e-300; v < 1e300; v *= 1.7) values.push_back(v);
@@ -165,6 +165,9 @@ TEST_F(RowKernels, LogarithmsAreAccurate) {
       const double expected = std::log(values[i]);
       ASSERT_NEAR(out[i], expected, 1e-15 * (1 + std::abs(expected))) << values[i];
     }
+    values[0] = 0;
+    square_roots(values.data(), static_cast<Index>(values.size()), out.data());
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(out[i], std::sqrt(values[i]));
   });
 }
 

@@ -123,7 +123,7 @@ TEST(Families, CandidatesAreCountedWithoutMakingThem) {
 TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
   for (const std::string& expression : kExpressions) {
     for (const Index d : {1, 2, 5, 14}) {
-      if (d == 14 && (expression.find("=5") != std::string::npos)) continue;  // large, and shows nothing more
+      if (d == 14 && expression.find("=5") != std::string::npos) continue;  // large, and shows nothing more
       for (const Index n_rows : {1, 37, 600}) {
         if (d == 14 && n_rows == 600) continue;
         const Matrix x = reference::random_matrix(n_rows, d, 1);
