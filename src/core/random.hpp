@@ -25,7 +25,9 @@ enum class RandomStream : std::uint32_t {
   kFourier,
   kLandmarks,
   kSubsample,
-  kFolds
+  kFolds,
+  kScale,
+  kLeverage
 };
 
 class CounterRandom {

@@ -70,6 +70,16 @@ class NewtonRefit final : public Refit {
     return report;
   }
 
+  [[nodiscard]] std::vector<double> hessian(double ridge) const override {
+    const Index size = hessian_.rows();
+    std::vector<double> result(static_cast<std::size_t>(size * size));
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j <= i; ++j) result[static_cast<std::size_t>(i * size + j)] = hessian_(i, j);
+      if (i >= offset_) result[static_cast<std::size_t>(i * size + i)] += 2 * ridge;
+    }
+    return result;
+  }
+
  private:
   // F and its gradient at some (c, theta).
   struct Expansion {

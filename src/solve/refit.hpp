@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "solve/problem.hpp"
 
@@ -32,6 +33,9 @@ class Refit {
   virtual void append(std::span<const double> products) = 0;
   // Sets active.theta and active.intercept; starts from the values there.
   virtual RefitReport solve(ActiveSet& active) = 0;
+  // The Hessian of the sum of the losses at the solution, with this ridge: a square matrix over (intercept,
+  // theta), row by row, of which the lower triangle counts. To the accuracy that the solution needed.
+  [[nodiscard]] virtual std::vector<double> hessian(double ridge) const = 0;
 };
 
 // One linear solve with a Cholesky factor that grows with the active set.
