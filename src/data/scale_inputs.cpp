@@ -58,7 +58,7 @@ void make_quantile(const std::vector<double>& sorted, InputColumn& input) {
   for (Index step = 0; step <= kQuantileSteps; ++step) {
     const double knot = sorted[static_cast<std::size_t>(step * (count - 1) / kQuantileSteps)];
     if (!input.warp.knots.empty() && knot == input.warp.knots.back()) continue;
-    const auto [first, last] = std::ranges::equal_range(sorted, knot);
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), knot);
     const auto below = (first - sorted.begin()) + (last - sorted.begin());
     input.warp.knots.push_back(knot);
     input.warp.values.push_back(

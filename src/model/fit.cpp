@@ -456,7 +456,7 @@ class Fitter {
     const std::vector<RowLeverage> rows =
         high_leverages(problem(), active, refit.hessian(ridge), options_.seed);
     for (std::size_t i = 0; i < std::min(rows.size(), kMostNamed); ++i) {
-      const auto [row, leverage] = rows[i];
+      const Index row = rows[i].row;
       const auto deviations = [&](const InputColumn& input) {
         return std::abs(data_.x(row, input.column) - input.mean) / input.deviation;
       };
@@ -466,7 +466,8 @@ class Fitter {
           "deviations from the mean. Check the row and leave it out if it is wrong, or use --scale robust",
           data_.lines != nullptr ? fmt::format("in line {}", data_.lines->line_of_row(row))
                                  : fmt::format("{} (counted from 0)", row),
-          leverage, column_name(data_, extreme.column), data_.x(row, extreme.column), deviations(extreme)));
+          rows[i].leverage, column_name(data_, extreme.column), data_.x(row, extreme.column),
+          deviations(extreme)));
     }
     if (rows.size() > kMostNamed) {
       report().warnings.push_back(

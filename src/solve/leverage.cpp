@@ -5,6 +5,8 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "core/random.hpp"
 #include "features/candidates.hpp"
@@ -36,8 +38,11 @@ class Leverages {
   [[nodiscard]] Index size() const { return coefficients_.size(); }
   [[nodiscard]] bool is_possible() const { return factor_.info() == Eigen::Success; }
 
-  // Exact if there are no more coefficients than probes.
-  [[nodiscard]] std::vector<double> estimates(std::uint64_t seed) const {
+  struct Estimates {
+    std::vector<double> leverages;  // exact if there are no more coefficients than probes
+    std::vector<double> weights;
+  };
+  [[nodiscard]] Estimates estimate(std::uint64_t seed) const {
     const Index n_probes = std::min(kProbes, size());
     RowMajor probes = RowMajor::Identity(n_probes, size());
     if (n_probes < size()) {
@@ -48,7 +53,8 @@ class Leverages {
     }
     // With H = L L^T, h = w |L^-1 a|^2.
     factor_.matrixL().solveInPlace<Eigen::OnTheRight>(probes);
-    std::vector<double> result(static_cast<std::size_t>(problem_.rows.rows()));
+    const auto n_rows = static_cast<std::size_t>(problem_.rows.rows());
+    Estimates result{std::vector<double>(n_rows), std::vector<double>(n_rows)};
     for_each_block(problem_.rows, problem_.workers, [&](const RowBlock& block, Arena& arena) {
       const double* values = evaluate(block, arena);
       const double* weights = weights_of(block, values, problem_.targets.data() + block.first_row, arena);
@@ -57,7 +63,8 @@ class Leverages {
                   static_cast<int>(block.rows), static_cast<int>(size()), 1.0, probes.data(),
                   static_cast<int>(size()), values, static_cast<int>(block.stride), 0.0, products,
                   static_cast<int>(block.stride));
-      double* out = result.data() + block.first_row;
+      std::copy_n(weights, block.rows, result.weights.data() + block.first_row);
+      double* out = result.leverages.data() + block.first_row;
       for (Index k = 0; k < n_probes; ++k) {
         const double* product = products + k * block.stride;
         for (Index n = 0; n < block.rows; ++n) out[n] += weights[n] * product[n] * product[n];
@@ -75,13 +82,12 @@ class Leverages {
     for (const Index row : rows) targets.push_back(problem_.targets[static_cast<std::size_t>(row)]);
     const double* values = evaluate(block, *lease);
     const double* weights = weights_of(block, values, targets.data(), *lease);
+    RowMajor solved = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(values, size(), block.rows,
+                                                                          Eigen::OuterStride<>(block.stride));
+    factor_.matrixL().solveInPlace(solved);
     std::vector<double> result;
-    for (Index n = 0; n < block.rows; ++n) {
-      Eigen::VectorXd row(size());
-      for (Index i = 0; i < size(); ++i) row[i] = values[i * block.stride + n];
-      factor_.matrixL().solveInPlace(row);
-      result.push_back(weights[n] * row.squaredNorm());
-    }
+    for (Index n = 0; n < block.rows; ++n)
+      result.push_back(std::min(1.0, weights[n] * solved.col(n).squaredNorm()));
     return result;
   }
 
@@ -116,10 +122,16 @@ class Leverages {
 std::vector<RowLeverage> high_leverages(const Problem& problem, const ActiveSet& active,
                                         const std::vector<double>& hessian, std::uint64_t seed) {
   const Leverages leverages(problem, active, hessian);
-  const double average = static_cast<double>(leverages.size()) / static_cast<double>(problem.rows.rows());
-  const double threshold = std::max(kHigh, kAboveAverage * average);
-  if (threshold >= 1 || !leverages.is_possible()) return {};
-  const std::vector<double> estimates = leverages.estimates(seed);
+  if (!leverages.is_possible()) return {};
+  const Leverages::Estimates found = leverages.estimate(seed);
+  const std::vector<double>& estimates = found.leverages;
+  const std::vector<double>& weights = found.weights;
+  // Rows that are classified with certainty have no weight, and no part in the average.
+  const double rows_that_count =
+      std::accumulate(weights.begin(), weights.end(), 0.0) / *std::ranges::max_element(weights);
+  const double threshold =
+      std::max(kHigh, kAboveAverage * static_cast<double>(leverages.size()) / rows_that_count);
+  if (!(threshold < 1)) return {};
   std::vector<Index> rows;
   for (std::size_t n = 0; n < estimates.size(); ++n) {
     if (estimates[n] > kWorthALook) rows.push_back(static_cast<Index>(n));

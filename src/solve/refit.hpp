@@ -34,7 +34,8 @@ class Refit {
   // Sets active.theta and active.intercept; starts from the values there.
   virtual RefitReport solve(ActiveSet& active) = 0;
   // The Hessian of the sum of the losses at the solution, with this ridge: a square matrix over (intercept,
-  // theta), row by row, of which the lower triangle counts. To the accuracy that the solution needed.
+  // theta), row by row, of which the lower triangle counts. Where the loss is not quadratic it may be that of
+  // a point nearby, off by a few per cent.
   [[nodiscard]] virtual std::vector<double> hessian(double ridge) const = 0;
 };
 

@@ -98,7 +98,7 @@ TEST(FitMethods, LearnAClassification) {
         classification_metrics(result.model.scores(sample.x.view()), sample.classes);
     EXPECT_LT(metrics.error_percent, 10);
     EXPECT_NEAR(result.model.training.risk, metrics.log_loss, 1e-9);
-    EXPECT_TRUE(result.report.warnings.empty());
+    EXPECT_EQ(result.report.warnings, std::vector<std::string>());
   }
 }
 
