@@ -62,10 +62,10 @@ struct CommonOptions {
 void add_read_options(CLI::App& command, ReadOptions& read);
 void add_output_options(CLI::App& command, CommonOptions& common);
 
-// A file that has a model's inputs; columns[i] is the one that input i is.
+// A file that has a model's inputs; sources[i] says what input i is in it.
 struct ModelFile {
   TableFile file;
-  std::vector<Index> columns;
+  std::vector<ColumnSource> sources;
 };
 [[nodiscard]] ModelFile open_for_model(const std::string& path, const Model& model, ReadOptions read);
 
@@ -73,6 +73,7 @@ struct ModelFile {
 struct ModelTable {
   Table table;
   std::vector<double> positives;  // classification with a target: 1 for the second label, else 0
+  std::vector<std::string> warnings;
 };
 // With the target: the one of the training table where `target_choice` is empty.
 [[nodiscard]] ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
@@ -91,8 +92,12 @@ struct Evaluation {
 [[nodiscard]] Json to_json(const Evaluation& evaluation);
 [[nodiscard]] std::string to_text(const Evaluation& evaluation);
 
-// 1 for the second label of the model, 0 for the first; a label that the model does not know is an error.
-[[nodiscard]] std::vector<double> positives_of(const Table& table, const Model& model);
+// 1 for the second label of the model, 0 for the first; a label that the model does not know is an error. A
+// dot at the end of a label is dropped where that makes it known, with a warning.
+[[nodiscard]] std::vector<double> positives_of(const Table& table, const Model& model,
+                                               std::vector<std::string>& warnings);
+// What a table holds that the model does not know.
+[[nodiscard]] std::vector<std::string> unknown_text_warnings(const Table& table);
 
 // The model as a sum of terms, one per line.
 [[nodiscard]] std::string formula_text(const Model& model, std::size_t most_terms);

@@ -26,9 +26,12 @@ void run_evaluate(EvaluateCommand& command) {
   if (command.common.json) {
     Json json = {{"task", task_name(model.task)}, {"terms", model.terms.size()}, {"rows", data.table.rows()}};
     json["metrics"] = to_json(evaluation);
+    json["warnings"] = data.warnings;
     fmt::print("{}\n", json.dump(2));
   } else if (!command.common.quiet) {
-    fmt::print("{}\n{}\n", table_summary(data.table), to_text(evaluation));
+    fmt::print("{}\n", table_summary(data.table));
+    for (const std::string& warning : data.warnings) fmt::print("warning: {}\n", warning);
+    fmt::print("{}\n", to_text(evaluation));
   }
 }
 

@@ -15,9 +15,9 @@ struct InspectCommand {
 };
 
 Json inspection(const Model& model) {
-  const std::vector<std::string> names = model.input_names();
+  const std::vector<std::string> names = model.formula_names();
   Json json = {{"task", task_name(model.task)}, {"target", model.target_name}, {"labels", model.labels}};
-  json["inputs"] = names;
+  json["inputs"] = model.input_names();
   json["intercept"] = model.target_shift + model.target_scale * model.intercept;
   json["terms"] = Json::array();
   for (const Term& term : model.terms) {

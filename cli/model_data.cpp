@@ -24,33 +24,38 @@ Index numbered_column(const std::string& name) {
   return is_number && number <= std::numeric_limits<std::int32_t>::max() ? number : 0;
 }
 
-// Which column of the file each input of the model is.
-std::vector<Index> match_columns(const TableFile& file, const Model& model) {
-  std::vector<Index> columns;
+// What each input of the model is in the file.
+std::vector<ColumnSource> match_columns(const TableFile& file, const Model& model) {
+  std::vector<ColumnSource> sources;
+  const Index n_predictors = predictor_count(model.n_columns, model.text_columns);
   const auto n_file_columns = static_cast<Index>(file.columns().size());
   const bool unnamed = !file.has_header() && file.format() != "libsvm";
   // Without names a column is its position: the file has all columns of the training file, or the predictors
   // alone.
-  const bool nameless_predictors = unnamed && n_file_columns == model.n_columns;
+  const bool nameless_predictors = unnamed && n_file_columns == n_predictors;
   if (unnamed && !nameless_predictors && n_file_columns != model.unnamed_columns) {
     throw Error(
         ErrorKind::kBadData,
         fmt::format(
             "{}: the file has {} columns without names; expected {}, the predictors that the model was "
             "trained on{}",
-            file.path(), n_file_columns, model.n_columns,
+            file.path(), n_file_columns, n_predictors,
             model.unnamed_columns > 0 ? fmt::format(", or {} as in the training file", model.unnamed_columns)
                                       : " in that order"));
   }
   std::vector<std::string> missing;
+  std::vector<std::string> wanted;  // columns; levels of one are neighbours
   for (const ModelInput& input : model.inputs) {
-    const auto found = std::find(file.columns().begin(), file.columns().end(), input.name);
+    const ColumnOrigin origin = origin_of(input.column, model.text_columns);
+    const std::string& name = origin.text != nullptr ? origin.text->name : input.name;
+    if (wanted.empty() || wanted.back() != name) wanted.push_back(name);
+    const auto found = std::find(file.columns().begin(), file.columns().end(), name);
     if (nameless_predictors) {
-      columns.push_back(input.column);
-    } else if (found == file.columns().end()) {
-      missing.push_back(input.name);
-    } else {
-      columns.push_back(found - file.columns().begin());
+      sources.push_back({origin.predictor, origin.level});
+    } else if (found != file.columns().end()) {
+      sources.push_back({found - file.columns().begin(), origin.level});
+    } else if (missing.empty() || missing.back() != name) {
+      missing.push_back(name);
     }
   }
   if (!missing.empty()) {
@@ -59,11 +64,18 @@ std::vector<Index> match_columns(const TableFile& file, const Model& model) {
     throw Error(
         ErrorKind::kBadData,
         fmt::format("{}: {} of the model's {} inputs are missing: {}{}; the file has {} columns", file.path(),
-                    count, model.inputs.size(), fmt::join(missing, ", "), count > 10 ? ", ..." : "",
+                    count, wanted.size(), fmt::join(missing, ", "), count > 10 ? ", ..." : "",
                     file.columns().size(),
                     file.has_header() ? "" : " without names (give the same columns as in training)"));
   }
-  return columns;
+  return sources;
+}
+
+// The label, or the one without a dot at its end.
+bool is_label(std::string_view text, const std::string& label, bool& drops_dot) {
+  if (text == label) return true;
+  drops_dot = text.ends_with('.') && text.substr(0, text.size() - 1) == label;
+  return drops_dot;
 }
 
 }  // namespace
@@ -85,13 +97,13 @@ ModelFile open_for_model(const std::string& path, const Model& model, ReadOption
       read.n_features = std::max(read.n_features, numbered_column(input.name));
   }
   TableFile file(path, read);
-  std::vector<Index> columns = match_columns(file, model);
-  return {std::move(file), std::move(columns)};
+  std::vector<ColumnSource> sources = match_columns(file, model);
+  return {std::move(file), std::move(sources)};
 }
 
 ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
                           const std::string& target_choice) {
-  const auto [file, columns] = open_for_model(path, model, read);
+  const auto [file, sources] = open_for_model(path, model, read);
   const auto n_file_columns = static_cast<Index>(file.columns().size());
   if (!file.has_header() && file.format() != "libsvm" && n_file_columns != model.unnamed_columns) {
     throw Error(ErrorKind::kBadData,
@@ -101,9 +113,10 @@ ModelTable read_for_model(const std::string& path, const Model& model, const Rea
   }
   const Index target_column =
       file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
-  ModelTable result{file.read(columns, target_column), {}};
+  ModelTable result{file.read(sources, target_column), {}, {}};
+  result.warnings = unknown_text_warnings(result.table);
   if (model.task == Task::kClassification) {
-    result.positives = positives_of(result.table, model);
+    result.positives = positives_of(result.table, model, result.warnings);
   } else if (!result.table.labels.empty()) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: the target \"{}\" holds text such as \"{}\"; the model predicts a number",
@@ -118,20 +131,39 @@ std::vector<double> model_scores(const Model& model, const Table& table, int thr
   return model.scores(table.values.view(), columns, threads);
 }
 
-std::vector<double> positives_of(const Table& table, const Model& model) {
+std::vector<std::string> unknown_text_warnings(const Table& table) {
+  std::vector<std::string> warnings;
+  for (const auto& [column, count, first_line] : table.unknown_texts) {
+    warnings.push_back(fmt::format(
+        "{}: {} of {} values in column \"{}\" are texts that the training table did not have, the "
+        "first in line {}; they count as none of its levels",
+        table.source, count, table.rows(), column, first_line));
+  }
+  return warnings;
+}
+
+std::vector<double> positives_of(const Table& table, const Model& model, std::vector<std::string>& warnings) {
   std::vector<double> positives(table.target.size());
+  Index dropped_dots = 0;
   for (std::size_t n = 0; n < positives.size(); ++n) {
     const std::string label = table.labels.empty() ? number_label(table.target[n])
                                                    : table.labels[static_cast<std::size_t>(table.target[n])];
-    if (label == model.labels[1]) {
+    bool drops_dot = false;
+    if (is_label(label, model.labels[1], drops_dot)) {
       positives[n] = 1;
-    } else if (label != model.labels[0]) {
+    } else if (!is_label(label, model.labels[0], drops_dot)) {
       throw Error(
           ErrorKind::kBadData,
           fmt::format("{}:{}: the target \"{}\" is \"{}\"; the model knows the labels \"{}\" and \"{}\"",
                       table.source, table.lines.line_of_row(static_cast<Index>(n)), table.target_name, label,
                       model.labels[0], model.labels[1]));
     }
+    dropped_dots += drops_dot ? 1 : 0;
+  }
+  if (dropped_dots > 0) {
+    warnings.push_back(fmt::format(
+        "{}: {} of {} labels end in a dot, as in \"{}.\"; they are taken for the labels without it",
+        table.source, dropped_dots, table.rows(), model.labels[0]));
   }
   return positives;
 }

@@ -23,6 +23,26 @@ extern "C" void remove_pending_and_end(int signal) {
   std::raise(signal);
 }
 
+// What the names of inputs mean that are not columns of numbers on the standard scale.
+std::string input_notes(const Model& model) {
+  std::string text;
+  if (!model.text_columns.empty())
+    text += ",\ncolumn=text is 1 where the column holds that text and else 0, before it is standardised";
+  const auto first_of = [&](ScaleKind scale) {
+    const auto found =
+        std::ranges::find(model.inputs, scale, [](const ModelInput& i) { return i.warp.kind(); });
+    return found == model.inputs.end() ? nullptr : &*found;
+  };
+  if (const ModelInput* input = first_of(ScaleKind::kRobust)) {
+    text +=
+        fmt::format(",\nr(column) = (value - median) / robust spread, cut to [-{0}, {0}]", input->warp.limit);
+  }
+  if (first_of(ScaleKind::kQuantile) != nullptr) {
+    text += ",\nq(column) is the normal quantile of the part of the training rows that are below the value";
+  }
+  return text;
+}
+
 std::string signed_number(double value) {
   return fmt::format("{} {:.6g}", std::signbit(value) ? "-" : "+", std::abs(value));
 }
@@ -88,13 +108,17 @@ double peak_memory_mib() {
 }
 
 std::string table_summary(const Table& table) {
-  return fmt::format("{}: {} rows, {} predictors; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source,
-                     table.rows(), table.columns.size(), table.megabytes, table.load_seconds,
-                     table.megabytes / std::max(table.load_seconds, 1e-9));
+  const Index n_columns = std::ssize(table.columns);
+  const std::string text = table.text_columns.empty() ? ""
+                                                      : fmt::format(" ({} of text, which makes {} columns)",
+                                                                    table.text_columns.size(), n_columns);
+  return fmt::format("{}: {} rows, {} predictors{}; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source,
+                     table.rows(), predictor_count(n_columns, table.text_columns), text, table.megabytes,
+                     table.load_seconds, table.megabytes / std::max(table.load_seconds, 1e-9));
 }
 
 std::string formula_text(const Model& model, std::size_t most_terms) {
-  const std::vector<std::string> names = model.input_names();
+  const std::vector<std::string> names = model.formula_names();
   const bool scaled = model.target_shift != 0 || model.target_scale != 1;
   std::string text = model.task == Task::kClassification
                          ? fmt::format("log-odds of {} = {}\n", model.target_name, model.labels[1])
@@ -116,6 +140,7 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
     text += fmt::format("  ... and {} more terms\n", model.terms.size() - most_terms);
   text += "where each column stands for its standardised value, (value - mean) / deviation";
   if (!widths.empty()) text += ",\nand G(s) = exp(-|z|^2 / 2 s^2), with z all standardised columns";
+  text += input_notes(model);
   if (scaled && model.task == Task::kRegression) text += "\n(fitted to the target scaled to [-1, 1])";
   return text + "\n";
 }

@@ -39,24 +39,30 @@ std::vector<double> stored_scores(const Model& model, const ModelFile& data, Con
   const Index rows_at_once = std::max<Index>(1, kBytesAtOnce / (stored.cols * Index{sizeof(double)}));
   std::vector<double> scores;
   scores.reserve(static_cast<std::size_t>(stored.rows));
+  std::vector<Index> columns;
+  for (const ColumnSource& source : data.sources) columns.push_back(source.column);
   for (Index first = 0; first < stored.rows; first += rows_at_once) {
     const ConstMatrixView part = stored.middle_rows(first, std::min(rows_at_once, stored.rows - first));
-    const std::vector<double> part_scores = model.scores(part, data.columns, threads);
+    const std::vector<double> part_scores = model.scores(part, columns, threads);
     scores.insert(scores.end(), part_scores.begin(), part_scores.end());
     data.file.forget(part);
   }
   // A number that is not finite is an error, which the reader finds and words.
   if (std::ranges::any_of(scores, [](double score) { return std::isnan(score); }))
-    static_cast<void>(data.file.read(data.columns, std::nullopt));
+    static_cast<void>(data.file.read(data.sources, std::nullopt));
   return scores;
 }
 
-std::vector<double> scores_of_file(const Model& model, PredictCommand& command, Timing& timing) {
+std::vector<double> scores_of_file(const Model& model, PredictCommand& command, Timing& timing,
+                                   std::vector<std::string>& warnings) {
   command.common.read.threads = command.threads;
   const auto start = Clock::now();
   const ModelFile data = open_for_model(command.data_path, model, command.common.read);
-  const std::optional<ConstMatrixView> stored = data.file.stored_numbers();
-  const Table table = stored ? Table{} : data.file.read(data.columns, std::nullopt);
+  // A model with text has no use for numbers alone; the reader says so.
+  const std::optional<ConstMatrixView> stored =
+      model.text_columns.empty() ? data.file.stored_numbers() : std::nullopt;
+  const Table table = stored ? Table{} : data.file.read(data.sources, std::nullopt);
+  warnings = unknown_text_warnings(table);
   timing.load = seconds_since(start);
   const auto predict_start = Clock::now();
   std::vector<double> scores = stored ? stored_scores(model, data, *stored, command.threads)
@@ -82,8 +88,12 @@ void run_predict(PredictCommand& command) {
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
   Timing timing;
-  const std::vector<double> scores = scores_of_file(model, command, timing);
+  std::vector<std::string> warnings;
+  const std::vector<double> scores = scores_of_file(model, command, timing, warnings);
   progress.clear();
+  if (!command.common.json && !command.common.quiet) {
+    for (const std::string& warning : warnings) fmt::print(stderr, "mfga: warning: {}\n", warning);
+  }
 
   const auto write_start = Clock::now();
   OutputFile output(command.output_path);
@@ -94,6 +104,7 @@ void run_predict(PredictCommand& command) {
     const Json json = {{"rows", scores.size()},
                        {"terms", model.terms.size()},
                        {"output", command.output_path},
+                       {"warnings", warnings},
                        {"seconds",
                         {{"load", timing.load},
                          {"predict", timing.predict},

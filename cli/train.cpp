@@ -22,6 +22,7 @@ struct TrainCommand {
   double test_fraction = 0;
   std::string target;
   std::vector<std::string> ignore;
+  std::vector<std::string> text;
   std::string model_path;
   CommonOptions common;
   FitOptions fit;
@@ -57,6 +58,7 @@ struct Measured {
   std::optional<CrossValidation> cross_validation;
   Evaluations first;  // of the first seed, whose model is saved
   RepeatedEvaluations repeats;
+  std::vector<std::string> warnings;  // of the fit and the test table
   Timing timing;
 };
 
@@ -129,7 +131,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
-  json["warnings"] = report.warnings;
+  json["warnings"] = measured.warnings;
   json["initial_risk"] = report.initial_risk;
   json["path"] = path_to_json(report);
   return json;
@@ -217,7 +219,7 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   if (!report.dependent_atoms.empty()) {
     fmt::print("skipped as combinations of chosen terms: {}\n", list_text(report.dependent_atoms));
   }
-  for (const std::string& warning : report.warnings) fmt::print("warning: {}\n", warning);
+  for (const std::string& warning : measured.warnings) fmt::print("warning: {}\n", warning);
   fmt::print("\n{}\n", formula_text(result.model, command.show_terms));
   fmt::print("train: {}\n", to_text(measured.first.train));
   if (measured.first.test) fmt::print("test:  {}\n", to_text(*measured.first.test));
@@ -240,7 +242,7 @@ template <class Learn>
 auto learn_from(const Table& table, Learn learn) {
   try {
     return learn(TrainingData{table.values.view(), table.target, table.columns, table.target_name,
-                              table.labels, table.unnamed_columns});
+                              table.labels, table.unnamed_columns, table.text_columns, &table.lines});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadData) throw;
     throw Error(error.kind(), fmt::format("{}: {}", table.source, error.what()));
@@ -260,8 +262,10 @@ struct Tables {
 
 Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
   const auto measure = [&](const Table& table) {
-    return evaluate(model, model.scores(table.values.view(), threads), table.target,
-                    model.task == Task::kClassification ? positives_of(table, model) : std::vector<double>());
+    std::vector<std::string> none;  // the model's own labels
+    return evaluate(
+        model, model.scores(table.values.view(), threads), table.target,
+        model.task == Task::kClassification ? positives_of(table, model, none) : std::vector<double>());
   };
   Evaluations result{measure(tables.train), {}};
   if (tables.held_out) result.test = measure(*tables.held_out);
@@ -313,8 +317,8 @@ void run_train(TrainCommand& command, bool validation_given) {
   Measured measured;
   Timing& timing = measured.timing;
   Tables tables;
-  tables.train =
-      TableFile(command.train_path, command.common.read).read_for_training(command.target, command.ignore);
+  tables.train = TableFile(command.train_path, command.common.read)
+                     .read_for_training(command.target, command.ignore, command.text);
   timing.load = tables.train.load_seconds;
   if (command.test_fraction > 0)
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
@@ -334,10 +338,13 @@ void run_train(TrainCommand& command, bool validation_given) {
     return std::move(validated.fit);
   });
   const Model& model = result.model;
+  measured.warnings = result.report.warnings;
   if (!command.test_path.empty()) {
     // By the target's name: an index is one into the training file.
     tables.test_file = read_for_model(command.test_path, model, command.common.read, "");
     timing.load += tables.test_file->table.load_seconds;
+    const std::vector<std::string>& more = tables.test_file->warnings;
+    measured.warnings.insert(measured.warnings.end(), more.begin(), more.end());
   }
 
   progress.show("predicting");
@@ -385,6 +392,11 @@ void add_train(CLI::App& tool) {
       ->type_name("COLUMN")
       ->group("Data files");
   app->add_option("--ignore", command->ignore, "columns to leave out, by name or index")
+      ->delimiter(',')
+      ->type_name("A,B")
+      ->group("Data files");
+  app->add_option("--text", command->text,
+                  "columns to read as text although they begin with a number, by name or index")
       ->delimiter(',')
       ->type_name("A,B")
       ->group("Data files");

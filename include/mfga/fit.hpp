@@ -17,6 +17,8 @@
 
 namespace mfga {
 
+struct RowLines;  // mfga/table.hpp
+
 // Defaults, bounds and help of each option stand in the option table (docs/options.md).
 struct FitOptions {
   std::string task = "auto";          // auto | regression | classification
@@ -33,6 +35,7 @@ struct FitOptions {
   double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses
   double norm_bound = 0;              // > 0: |theta|_2 <= norm_bound instead of a ridge
   std::string intercept = "auto";     // auto | yes | no
+  std::string scale = "auto";         // auto | standard | robust | quantile, of the inputs
   std::string scale_target = "auto";  // auto | none | range: to [-1, 1] by the training rows' range
   std::string sigma = "auto";         // kernel width of the other methods; mfga's is in its features
   Index candidates = 0;               // lkrf, eerf: random features to choose from; 0: ten per term
@@ -53,8 +56,10 @@ struct TrainingData {
   std::span<const double> y;              // for classification: exactly two distinct values
   std::vector<std::string> columns = {};  // names of x's columns; empty: x0, x1, ...
   std::string target_name = "y";
-  std::vector<std::string> labels = {};  // if y holds positions in a list of class labels: the list
-  Index unnamed_columns = 0;             // of a file without column names; see Model
+  std::vector<std::string> labels = {};       // if y holds positions in a list of class labels: the list
+  Index unnamed_columns = 0;                  // of a file without column names; see Model
+  std::vector<TextColumn> text_columns = {};  // which columns of x are levels of text; see Table
+  const RowLines* lines = nullptr;            // where the rows stand in a file, for messages
 };
 
 struct PathStep {

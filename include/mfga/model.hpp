@@ -7,19 +7,22 @@
 #include <vector>
 
 #include "mfga/dictionary.hpp"
+#include "mfga/text_column.hpp"
 #include "mfga/views.hpp"
+#include "mfga/warp.hpp"
 
 namespace mfga {
 
 enum class Task { kRegression, kClassification };
 [[nodiscard]] std::string_view task_name(Task task);
 
-// An input of the model: a column of the table, standardised as (x - mean) / deviation.
+// An input of the model: a column of the table, standardised as (x - mean) / deviation and then warped.
 struct ModelInput {
   std::string name;
   Index column = 0;  // position among the columns that the model was trained on
   double mean = 0;
   double deviation = 1;
+  Warp warp = {};
 };
 
 struct Term {
@@ -47,7 +50,8 @@ struct Model {
   // Of the file that it was trained on, if its columns had no names; else 0. Then files are matched by
   // position.
   Index unnamed_columns = 0;
-  std::vector<ModelInput> inputs;  // columns that were constant are not among them
+  std::vector<TextColumn> text_columns;  // which of the table's columns are levels of text
+  std::vector<ModelInput> inputs;        // columns that were constant are not among them
   double intercept = 0;
   std::vector<Term> terms;
   TrainingRecord training;
@@ -65,6 +69,8 @@ struct Model {
   [[nodiscard]] static double probability_from_score(double score);
 
   [[nodiscard]] std::vector<std::string> input_names() const;
+  // The same as they stand in formulas: r(name) and q(name) where the scale is robust or quantile.
+  [[nodiscard]] std::vector<std::string> formula_names() const;
 };
 
 // The model's file format is JSON (docs/model-format.md). Reading checks everything: sizes, names, ranges.

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mfga/text_column.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
@@ -37,13 +38,29 @@ struct RowLines {
   [[nodiscard]] Index line_of_row(Index row) const;
 };
 
+// A column of a table that is to be read: the numbers of a column of the file; or, with a level, 1 where its
+// text is that and else 0.
+struct ColumnSource {
+  Index column = 0;
+  std::string level = {};
+};
+
+// Fields of a text column that are none of the levels that were asked for.
+struct UnknownTexts {
+  std::string column;
+  Index count = 0;
+  Index first_line = 0;
+};
+
 struct Table {
-  std::string source;                // the file, for messages
-  std::vector<std::string> columns;  // names of the predictors
-  Matrix values;                     // [rows x columns]
-  std::string target_name;           // empty: the table has no target
-  std::vector<double> target;        // numbers; or positions in `labels` where the target is text
-  std::vector<std::string> labels;   // the distinct texts of a text target, sorted
+  std::string source;                       // the file, for messages
+  std::vector<std::string> columns;         // names of the predictors
+  std::vector<TextColumn> text_columns;     // which of them are levels of text
+  Matrix values;                            // [rows x columns]
+  std::vector<UnknownTexts> unknown_texts;  // where levels were asked for: others that the file has
+  std::string target_name;                  // empty: the table has no target
+  std::vector<double> target;               // numbers; or positions in `labels` where the target is text
+  std::vector<std::string> labels;          // the distinct texts of a text target, sorted
   Index unnamed_columns = 0;  // of the file, if its columns have no names (x0, x1, ... are positions); else 0
   RowLines lines;
   double load_seconds = 0;  // opening and reading
@@ -72,15 +89,22 @@ class TableFile {
   // What `--target` means when it is not given: the label of a LIBSVM file, else the last column.
   [[nodiscard]] Index default_target() const;
 
-  [[nodiscard]] Table read(std::span<const Index> predictors, std::optional<Index> target) const;
+  // A predictor is text if its first value is no number, or if it is among `text`: each of its levels becomes
+  // a column of 0 and 1.
+  [[nodiscard]] Table read(std::span<const Index> predictors, std::optional<Index> target,
+                           std::span<const Index> text = {}) const;
+  // Exactly these columns, for a model that was trained on such; texts that are not asked for are counted.
+  [[nodiscard]] Table read(std::span<const ColumnSource> columns, std::optional<Index> target) const;
 
   // Every column's numbers where they lie in the file, without a copy: for .npy files of float64, else
   // nothing. Valid while this object lives. Nothing has been checked: numbers may not be finite.
   [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const;
   // Says that some rows of stored_numbers() will not be looked at soon, so that they need no memory.
   void forget(ConstMatrixView rows) const;
-  // All columns but the target and the ignored ones are predictors. An empty target is the default one.
-  [[nodiscard]] Table read_for_training(std::string_view target, std::span<const std::string> ignore) const;
+  // All columns but the target and the ignored ones are predictors. An empty target is the default one. The
+  // columns in `text` are text even if they hold numbers.
+  [[nodiscard]] Table read_for_training(std::string_view target, std::span<const std::string> ignore,
+                                        std::span<const std::string> text = {}) const;
 
  private:
   struct Impl;

@@ -32,6 +32,8 @@ enum class RandomStream : std::uint32_t {
   kFourierSigns,
   kFourierDigits,
   kLandmarkSampling,
+  kScale,
+  kLeverage,
 };
 
 class CounterRandom {

@@ -17,10 +17,19 @@ Index padded(Index rows) {
   return lines * kLines;
 }
 
+// |x_n|^2 for n < count.
+MFGA_VECTORISED void sum_squares(const double* values, Index stride, Index inputs, Index count, double* out) {
+  std::fill_n(out, count, 0.0);
+  for (Index j = 0; j < inputs; ++j) {
+    const double* input = values + j * stride;
+    for (Index n = 0; n < count; ++n) out[n] += input[n] * input[n];
+  }
+}
+
 // Converts `count` rows, given by their positions.
 template <class RowPointer>
-RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& standardiser, Arena& arena,
-                 RowPointer row_pointer) {
+RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& standardiser,
+                 const std::vector<WarpedInput>& warped, Arena& arena, RowPointer row_pointer) {
   RowBlock block;
   block.rows = count;
   block.inputs = static_cast<Index>(standardiser.columns.size());
@@ -31,6 +40,8 @@ RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& 
   std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
   for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row_pointer(r);
   standardise_rows(rows.data(), tiled, table.col_stride, standardiser, values, block.stride, norms);
+  for (const WarpedInput& input : warped) input.apply(values + input.position() * block.stride, tiled);
+  if (!warped.empty()) sum_squares(values, block.stride, block.inputs, tiled, norms);
   block.values = values;
   block.square_norms = norms;
   return block;
@@ -70,6 +81,8 @@ double round_scaled(const double* weights, Index count, float* out) {
 BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs)
     : table_(table), rows_(table.rows) {
   for (const InputColumn& input : inputs) {
+    if (input.warp.kind() != ScaleKind::kStandard)
+      warped_.emplace_back(static_cast<Index>(standardiser_.columns.size()), input.warp);
     standardiser_.columns.push_back(input.column);
     standardiser_.means.push_back(input.mean);
     standardiser_.inverse_deviations.push_back(1.0 / input.deviation);
@@ -86,7 +99,10 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
 
 double BlockedRows::standardised(Index input, double value) const {
   const auto j = static_cast<std::size_t>(input);
-  return (value - standardiser_.means[j]) * standardiser_.inverse_deviations[j];
+  value = (value - standardiser_.means[j]) * standardiser_.inverse_deviations[j];
+  const auto warped = std::ranges::find(warped_, input, &WarpedInput::position);
+  if (warped != warped_.end()) warped->apply(&value, 1);
+  return value;
 }
 
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
@@ -94,15 +110,15 @@ RowBlock BlockedRows::load(Index block, Arena& arena) const {
   const Index count = std::min(kBlockRows, rows_ - first);
   // Past the end of a full block come the first rows of the next.
   const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
-  RowBlock result =
-      convert(count, table_, standardiser_, arena, [&](Index r) { return row(std::min(first + r, last)); });
+  RowBlock result = convert(count, table_, standardiser_, warped_, arena,
+                            [&](Index r) { return row(std::min(first + r, last)); });
   result.first_row = first;
   return result;
 }
 
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
-  return convert(count, table_, standardiser_, arena,
+  return convert(count, table_, standardiser_, warped_, arena,
                  [&](Index r) { return row(rows[static_cast<std::size_t>(std::min(r, count - 1))]); });
 }
 

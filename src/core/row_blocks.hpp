@@ -10,6 +10,7 @@
 #include "core/arena.hpp"
 #include "core/row_kernels.hpp"
 #include "core/threads.hpp"
+#include "core/warped_input.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
@@ -18,11 +19,12 @@ namespace mfga {
 // more of their time on adding up vector lanes; larger blocks leave the second-level cache.
 inline constexpr Index kBlockRows = 512;
 
-// Where one model input comes from and how it is standardised: (x - mean) / deviation.
+// Where one model input comes from and how it is standardised: (x - mean) / deviation, and then the warp.
 struct InputColumn {
   Index column = 0;
   double mean = 0;
   double deviation = 1;
+  Warp warp = {};
 };
 
 // The standardised inputs of a few rows, input by input, so that loops over rows are contiguous.
@@ -74,6 +76,7 @@ class BlockedRows {
 
   ConstMatrixView table_;
   Standardiser standardiser_;
+  std::vector<WarpedInput> warped_;
   std::vector<Index> chosen_;  // rows of the table; empty: all, in their order
   Index rows_;
 };

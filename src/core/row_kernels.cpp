@@ -190,11 +190,7 @@ HWY_INLINE void map_row(const T* values, Index count, T* out, Function function)
 }
 
 void square_roots(const double* values, Index count, double* out) {
-  const hn::ScalableTag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  Index n = 0;
-  for (; n + lanes <= count; n += lanes) hn::StoreU(hn::Sqrt(hn::LoadU(d, values + n)), d, out + n);
-  for (; n < count; ++n) out[n] = hn::GetLane(hn::Sqrt(hn::Set(d, values[n])));
+  map_row(values, count, out, [](auto /*d*/, auto v) { return hn::Sqrt(v); });
 }
 
 void logarithms(const double* values, Index count, double* out) {

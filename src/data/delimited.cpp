@@ -94,7 +94,19 @@ void DelimitedReader::check_field(const RawField& field, Index line, Index colum
   }
 }
 
-void DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
+std::optional<FirstRow> DelimitedReader::first_row() const {
+  const char* const end = data_.data() + data_.size();
+  Index skipped = 0;
+  const char* const begin = layout_.find_row(data_.data(), end, skipped);
+  std::vector<RawField> fields;
+  if (begin != end) layout_.scan_row(begin, end, fields);
+  fields.resize(columns().size());
+  FirstRow row{{}, data_line_ + skipped};
+  for (const RawField& field : fields) row.fields.push_back(unquote(field.text));
+  return row;
+}
+
+TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   TextRows rows = locate_rows(data_, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
   if (rows.rows() == 0) {
     throw Error(
@@ -102,36 +114,50 @@ void DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& tabl
         fmt::format("{}: has a header but no rows below it (pass --header no if that line is data)", path_));
   }
   table.lines = std::move(rows.lines);
-  table.values = allocate_matrix(path_, rows.rows(), plan.predictors);
+  table.values = allocate_matrix(path_, rows.rows(), plan.numbers);
+  TextFields texts(plan.texts, rows.first_rows);
   std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0));
   pool.run(std::ssize(rows.chunks), [&](Index i) {
     const auto chunk = static_cast<std::size_t>(i);
-    parse_chunk(rows.chunks[chunk], rows.first_rows[chunk], plan, table, target_fields);
+    parse_chunk(rows.chunks[chunk], rows.first_rows[chunk], plan, table, target_fields, texts,
+                texts.empty() ? nullptr : &texts.part(i));
   });
   if (plan.has_target()) convert_target(target_fields, plan.target, pool, table);
+  return texts;
 }
 
 void DelimitedReader::parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan,
-                                  Table& table, std::vector<std::string_view>& target_fields) const {
+                                  Table& table, std::vector<std::string_view>& target_fields,
+                                  TextFields& texts, TextFields::Part* part) const {
   const char* const end = chunk.data() + chunk.size();
   std::string_view unused_target;
   Index skipped = 0;
   Index row = first_row;
   for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
        p = layout_.find_row(p, end, skipped), ++row) {
-    double* const values = table.values.row(row);
-    std::string_view& target =
-        plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target;
-    const char* next = parse_plain_row(p, end, plan, values, target);
-    if (next == nullptr) next = parse_any_row(p, end, plan, table.lines.line_of_row(row), values, target);
+    const RowOutput out{table.values.row(row),
+                        plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target,
+                        texts, part, row};
+    const char* next = parse_plain_row(p, end, plan, out);
+    if (next == nullptr) next = parse_any_row(p, end, plan, table.lines.line_of_row(row), out);
     p = next;
   }
 }
 
+// Of the target or a text column.
+inline void DelimitedReader::store_text(std::string_view field, Index slot, const RowOutput& out) {
+  if (slot == kTargetColumn) {
+    out.target = field;
+  } else {
+    out.texts.add(*out.part, text_slot(slot), out.row, field);
+  }
+}
+
 const char* DelimitedReader::parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan,
-                                             double* values, std::string_view& target) const {
+                                             const RowOutput& out) const {
   const char* p = begin;
   const char delimiter = layout_.delimiter;
+  double* const numbers = out.numbers;
   const Index* const last = plan.slots.data() + plan.slots.size() - 1;
   for (const Index* slot = plan.slots.data();; ++slot, ++p) {
     while (p != end && layout_.is_padding(*p)) ++p;
@@ -139,17 +165,17 @@ const char* DelimitedReader::parse_plain_row(const char* begin, const char* end,
       double value = 0;
       p = scan_number(p, end, value);
       if (p == nullptr || !std::isfinite(value)) return nullptr;
-      values[*slot] = value;
+      numbers[*slot] = value;
       while (p != end && layout_.is_padding(*p)) ++p;
     } else {
       const char* const field = p;
       if (p != end && *p == '"') return nullptr;
       while (p != end && *p != delimiter && *p != '\n') ++p;
-      if (*slot == kTargetColumn) {
+      if (*slot != kSkippedColumn) {
         const char* field_end = p;
         while (field_end != field && layout_.is_padding(field_end[-1])) --field_end;
         if (field_end == field) return nullptr;
-        target = {field, field_end};
+        store_text({field, field_end}, *slot, out);
       }
     }
     if (slot == last) break;
@@ -160,7 +186,7 @@ const char* DelimitedReader::parse_plain_row(const char* begin, const char* end,
 }
 
 const char* DelimitedReader::parse_any_row(const char* begin, const char* end, const ColumnPlan& plan,
-                                           Index line, double* values, std::string_view& target) const {
+                                           Index line, const RowOutput& out) const {
   std::vector<RawField> fields;
   fields.reserve(columns().size());
   const char* const next = layout_.scan_row(begin, end, fields);
@@ -180,20 +206,30 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
     const Index slot = plan.slots[i];
     const auto column = static_cast<Index>(i) + 1;
     if (slot >= 0) {
-      const FieldContent content = field.is_quoted() ? classify_field(unquote(field.text), values[slot])
-                                                     : classify_field(field.text, values[slot]);
+      double& number = out.numbers[slot];
+      const FieldContent content = field.is_quoted() ? classify_field(unquote(field.text), number)
+                                                     : classify_field(field.text, number);
       if (content != FieldContent::kFinite) {
-        throw not_a_number_error(path_, line, column, columns()[i], unquote(field.text));
+        throw not_a_number_error(
+            path_, line, column, columns()[i], unquote(field.text),
+            fmt::format(
+                "; a column that begins with a number is read as text if it is trained with --text {}",
+                columns()[i]));
       }
-    } else if (slot == kTargetColumn) {
+    } else if (slot != kSkippedColumn) {
       if (field.text.empty() || field.text == "\"\"") {
         throw data_error(
             path_, line, column,
-            fmt::format("found an empty field in the target \"{}\"; expected a number or a label (leave "
-                        "the row out)",
-                        columns()[i]));
+            slot == kTargetColumn
+                ? fmt::format(
+                      "found an empty field in the target \"{}\"; expected a number or a label (leave "
+                      "the row out)",
+                      columns()[i])
+                : fmt::format("found an empty field in column \"{0}\"; expected a text (leave the row out or "
+                              "fill in a text such as \"?\", or leave the column out with --ignore {0})",
+                              columns()[i]));
       }
-      target = field.text;
+      store_text(field.text, slot, out);
     }
   }
   return next;

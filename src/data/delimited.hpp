@@ -1,5 +1,5 @@
 // CSV and TSV: fields between delimiters, optionally in quotes, with or without a header. Only the wanted
-// columns are converted to numbers, but the number of fields is checked in every row.
+// columns are converted, to numbers or to levels of text, but the number of fields is checked in every row.
 #pragma once
 
 #include <string>
@@ -18,17 +18,29 @@ class DelimitedReader final : public TableReader {
   [[nodiscard]] std::string_view format() const override { return layout_.delimiter == '\t' ? "tsv" : "csv"; }
   [[nodiscard]] bool has_header() const override { return has_header_; }
   [[nodiscard]] Index default_target() const override { return std::ssize(columns()) - 1; }
-  void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+  [[nodiscard]] std::optional<FirstRow> first_row() const override;
+  TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
 
  private:
+  // Where the fields of a row go.
+  struct RowOutput {
+    double* numbers;
+    std::string_view& target;
+    TextFields& texts;
+    TextFields::Part* part;  // of the texts; null if there are none
+    Index row;
+  };
+
   void name_columns(const std::vector<RawField>& fields, Index line);
+  static void store_text(std::string_view field, Index slot, const RowOutput& out);
   void check_field(const RawField& field, Index line, Index column) const;
   void parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan, Table& table,
-                   std::vector<std::string_view>& target_fields) const;
-  const char* parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan, double* values,
-                              std::string_view& target) const;
+                   std::vector<std::string_view>& target_fields, TextFields& texts,
+                   TextFields::Part* part) const;
+  const char* parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan,
+                              const RowOutput& out) const;
   const char* parse_any_row(const char* begin, const char* end, const ColumnPlan& plan, Index line,
-                            double* values, std::string_view& target) const;
+                            const RowOutput& out) const;
 
   std::string path_;
   TextLayout layout_;

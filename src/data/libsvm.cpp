@@ -129,14 +129,14 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
   set_columns(std::move(names));
 }
 
-void LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
+TextFields LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   if (rows_.rows() == 0) {
     throw Error(
         ErrorKind::kBadData,
         fmt::format("{}: has no rows: every line is blank or a comment; expected LIBSVM rows", path_));
   }
   table.lines = rows_.lines;
-  table.values = allocate_matrix(path_, rows_.rows(), plan.predictors);
+  table.values = allocate_matrix(path_, rows_.rows(), plan.numbers);
   std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows_.rows() : 0),
                                               "0");
   pool.run(std::ssize(rows_.chunks), [&](Index i) {
@@ -148,7 +148,7 @@ void LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) 
     for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
          p = layout_.find_row(p, end, skipped), ++row) {
       double* const values = table.values.row(row);
-      std::fill_n(values, plan.predictors, 0.0);
+      std::fill_n(values, plan.numbers, 0.0);
       std::string_view& target =
           plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target;
       const char* next = parse_plain_row(p, end, plan, values, target);
@@ -157,6 +157,7 @@ void LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) 
     }
   });
   if (plan.has_target()) convert_target(target_fields, plan.target, pool, table);
+  return {};
 }
 
 const char* LibsvmReader::parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan,
@@ -194,7 +195,7 @@ const char* LibsvmReader::parse_any_row(const char* begin, const char* end, cons
                                         Index line_number, double* values, std::string_view& target) const {
   const char* const newline = line_end(begin, end);
   std::string_view line = without_comment({begin, newline});
-  std::fill_n(values, plan.predictors, 0.0);
+  std::fill_n(values, plan.numbers, 0.0);
   const std::string_view label = take_word(line);
   if (label.empty() || label.find(':') != std::string_view::npos) {
     throw data_error(

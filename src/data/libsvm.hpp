@@ -18,7 +18,7 @@ class LibsvmReader final : public TableReader {
   [[nodiscard]] std::string_view format() const override { return "libsvm"; }
   [[nodiscard]] bool has_header() const override { return false; }
   [[nodiscard]] Index default_target() const override { return 0; }
-  void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+  TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
 
  private:
   const char* parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan, double* values,

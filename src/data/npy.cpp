@@ -196,9 +196,9 @@ std::optional<ConstMatrixView> NpyReader::stored_numbers() const {
   return ConstMatrixView{reinterpret_cast<const double*>(data_.data()), rows_, n_columns, n_columns, 1};
 }
 
-void NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
+TextFields NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   table.lines = {};
-  table.values = allocate_matrix(path_, rows_, plan.predictors);
+  table.values = allocate_matrix(path_, rows_, plan.numbers);
   table.target.resize(static_cast<std::size_t>(plan.has_target() ? rows_ : 0));
   const std::vector<ColumnRun> runs = find_runs(plan.slots);
   const Index rows_per_task = std::max<Index>(1, kNumbersPerTask / std::ssize(columns()));
@@ -218,6 +218,7 @@ void NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) con
     }
     done_with({row_bytes(task * rows_per_task), row_bytes(last)});
   });
+  return {};
 }
 
 const char* NpyReader::row_bytes(Index row) const {

@@ -17,7 +17,7 @@ class NpyReader final : public TableReader {
   [[nodiscard]] std::string_view format() const override { return "npy"; }
   [[nodiscard]] bool has_header() const override { return false; }
   [[nodiscard]] Index default_target() const override { return std::ssize(columns()) - 1; }
-  void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+  TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
   [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const override;
 
  private:

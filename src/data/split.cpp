@@ -56,6 +56,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   Table part;
   part.source = table.source;
   part.columns = table.columns;
+  part.text_columns = table.text_columns;
   part.target_name = table.target_name;
   part.labels = table.labels;
   part.values = Matrix::uninitialised(count, table.values.cols);

@@ -80,33 +80,89 @@ struct TableFile::Impl {
     reader->when_read([this](std::string_view part) { content.forget(part); });
   }
 
-  // Which column goes where; every position is checked.
-  [[nodiscard]] ColumnPlan make_plan(std::span<const Index> predictors, std::optional<Index> target) const {
-    const Index count = std::ssize(reader->columns());
+  // The plan for a target and no predictors yet.
+  [[nodiscard]] ColumnPlan start_plan(std::optional<Index> target) const {
     ColumnPlan plan;
     plan.slots.assign(reader->columns().size(), kSkippedColumn);
-    const auto place = [&](Index column, Index slot) {
-      if (column < 0 || column >= count) {
-        throw Error(ErrorKind::kInvalidArgument,
-                    fmt::format("{}: column {} is asked for; expected 0 to {}", path, column, count - 1));
-      }
-      Index& place_of_column = plan.slots[static_cast<std::size_t>(column)];
-      if (place_of_column != kSkippedColumn) {
-        throw Error(
-            ErrorKind::kInvalidArgument,
-            fmt::format(
-                "{}: column \"{}\" is asked for twice; expected each column once, as a predictor or as "
-                "the target",
-                path, reader->columns()[static_cast<std::size_t>(column)]));
-      }
-      place_of_column = slot;
-    };
     if (target) {
-      place(*target, kTargetColumn);
+      check_column(*target);
+      place(plan, *target, kTargetColumn);
       plan.target = *target;
     }
-    for (const Index column : predictors) place(column, plan.predictors++);
     return plan;
+  }
+
+  void check_column(Index column) const {
+    const Index count = std::ssize(reader->columns());
+    if (column >= 0 && column < count) return;
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("{}: column {} is asked for; expected 0 to {}", path, column, count - 1));
+  }
+
+  // Sends a column to a slot.
+  void place(ColumnPlan& plan, Index column, Index slot) const {
+    Index& place_of_column = plan.slots[static_cast<std::size_t>(column)];
+    if (place_of_column != kSkippedColumn) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          fmt::format("{}: column \"{}\" is asked for twice; expected each column once, as a predictor or as "
+                      "the target",
+                      path, reader->columns()[static_cast<std::size_t>(column)]));
+    }
+    place_of_column = slot;
+  }
+
+  void place_text(ColumnPlan& plan, TextRequest request) const {
+    place(plan, request.column, text_slot(std::ssize(plan.texts)));
+    plan.texts.push_back(std::move(request));
+  }
+
+  // Whether a column is text by what it begins with. An empty field is an error in either case.
+  [[nodiscard]] bool begins_with_text(Index column) const {
+    double value = 0;
+    return first_row &&
+           classify_field(first_row->fields[static_cast<std::size_t>(column)], value) == FieldContent::kText;
+  }
+
+  void check_can_be_text(Index column) const {
+    if (first_row) return;
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("{}: column \"{}\" should be text, and a {} file holds numbers alone; use a CSV or "
+                    "TSV file",
+                    path, reader->columns()[static_cast<std::size_t>(column)], reader->format()));
+  }
+
+  // A column of text that has become one of numbers, of which no level knows, is not the same column.
+  void check_is_still_text(const TextRequest& request) const {
+    check_can_be_text(request.column);
+    const auto is_number = [](std::string_view text) {
+      double value = 0;
+      return classify_field(text, value) == FieldContent::kFinite;
+    };
+    const std::string& first = first_row->fields[static_cast<std::size_t>(request.column)];
+    if (!is_number(first) || std::ranges::any_of(request.levels, is_number)) return;
+    throw data_error(
+        path, first_row->line, request.column + 1,
+        fmt::format("found the number {} in column \"{}\"; expected a text such as {}, as in the "
+                    "training table",
+                    quoted_for_message(first), reader->columns()[static_cast<std::size_t>(request.column)],
+                    quoted_for_message(request.levels.front())));
+  }
+
+  // The table of a plan, with the numbers alone, and the fields of the text columns.
+  [[nodiscard]] TextFields read_plan(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
+    table.source = path;
+    if (!reader->has_header() && reader->format() != "libsvm")
+      table.unnamed_columns = std::ssize(reader->columns());
+    if (plan.has_target()) table.target_name = name_of(plan.target);
+    return reader->read(plan, pool, table);
+  }
+
+  void finish(Clock::time_point start, Table& table) const {
+    constexpr double kMegabyte = 1e6;
+    table.megabytes = static_cast<double>(content.bytes().size()) / kMegabyte;
+    table.load_seconds = opening_seconds + seconds_since(start);
   }
 
   // The name of a column that is to be read.
@@ -126,6 +182,7 @@ struct TableFile::Impl {
   ReadOptions options;
   FileContent content;
   std::unique_ptr<TableReader> reader;
+  std::optional<FirstRow> first_row = reader->first_row();
   double opening_seconds = seconds_since(opening);
 };
 
@@ -147,19 +204,94 @@ Index TableFile::column(std::string_view name_or_index, std::string_view option)
   return find_column(columns(), name_or_index, option, path());
 }
 
-Table TableFile::read(std::span<const Index> predictors, std::optional<Index> target) const {
+Table TableFile::read(std::span<const Index> predictors, std::optional<Index> target,
+                      std::span<const Index> text) const {
   const auto start = Clock::now();
-  const ColumnPlan plan = impl_->make_plan(predictors, target);
-  constexpr double kMegabyte = 1e6;
-  Table table;
-  table.source = path();
-  if (!has_header() && format() != "libsvm") table.unnamed_columns = static_cast<Index>(columns().size());
-  for (const Index column : predictors) table.columns.push_back(impl_->name_of(column));
-  if (target) table.target_name = impl_->name_of(*target);
+  ColumnPlan plan = impl_->start_plan(target);
+  std::vector<std::string> names;
+  for (const Index column : predictors) {
+    impl_->check_column(column);
+    names.push_back(impl_->name_of(column));
+    const bool is_asked_for = std::ranges::find(text, column) != text.end();
+    if (is_asked_for) impl_->check_can_be_text(column);
+    if (is_asked_for || impl_->begins_with_text(column)) {
+      impl_->place_text(plan, {column, is_asked_for});
+    } else {
+      impl_->place(plan, column, plan.numbers++);
+    }
+  }
   ThreadPool pool(impl_->options.threads);
-  impl_->reader->read(plan, pool, table);
-  table.megabytes = static_cast<double>(impl_->content.bytes().size()) / kMegabyte;
-  table.load_seconds = impl_->opening_seconds + seconds_since(start);
+  Table table;
+  const TextFields texts = impl_->read_plan(plan, pool, table);
+  if (texts.empty()) {
+    table.columns = std::move(names);
+    impl_->finish(start, table);
+    return table;
+  }
+
+  // Levels stand where their column does.
+  TextFields::Destinations to;
+  std::vector<std::vector<std::string>> levels;
+  for (std::size_t i = 0; i < predictors.size(); ++i) {
+    const std::string& name = names[i];
+    if (plan.slots[static_cast<std::size_t>(predictors[i])] >= 0) {
+      to.of_number.push_back(to.columns++);
+      table.columns.push_back(name);
+      continue;
+    }
+    levels.push_back(texts.levels(std::ssize(levels), name, table, has_header()));
+    table.text_columns.push_back({name, to.columns, levels.back()});
+    std::vector<Index>& places = to.of_level.emplace_back();
+    for (const std::string& level : levels.back()) {
+      places.push_back(to.columns++);
+      table.columns.push_back(level_name(name, level));
+    }
+  }
+  table.values = texts.spread(table.values, levels, to, path(), pool);
+  impl_->finish(start, table);
+  return table;
+}
+
+Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index> target) const {
+  const auto start = Clock::now();
+  ColumnPlan plan = impl_->start_plan(target);
+  TextFields::Destinations to;
+  Table table;
+  for (const auto& [column, level] : sources) {
+    impl_->check_column(column);
+    const Index destination = to.columns++;
+    if (level.empty()) {
+      table.columns.push_back(impl_->name_of(column));
+      impl_->place(plan, column, plan.numbers++);
+      to.of_number.push_back(destination);
+      continue;
+    }
+    const std::string& name = impl_->name_of(column);
+    table.columns.push_back(level_name(name, level));
+    const bool goes_on = !table.text_columns.empty() && table.text_columns.back().name == name &&
+                         table.text_columns.back().first + table.text_columns.back().count() == destination;
+    if (!goes_on) table.text_columns.push_back({name, destination, {}});
+    table.text_columns.back().levels.push_back(level);
+    auto text = std::ranges::find(plan.texts, column, &TextRequest::column);
+    if (text == plan.texts.end()) {
+      impl_->place_text(plan, {column, true});
+      to.of_level.emplace_back();
+      text = plan.texts.end() - 1;
+    }
+    text->levels.push_back(level);
+    to.of_level[static_cast<std::size_t>(text - plan.texts.begin())].push_back(destination);
+  }
+  for (const TextRequest& text : plan.texts) impl_->check_is_still_text(text);
+  ThreadPool pool(impl_->options.threads);
+  const TextFields texts = impl_->read_plan(plan, pool, table);
+  if (!texts.empty()) table.values = texts.spread(table.values, {}, to, path(), pool);
+  for (Index i = 0; i < std::ssize(plan.texts); ++i) {
+    const auto [count, first_row] = texts.unknown(i);
+    if (count == 0) continue;
+    table.unknown_texts.push_back({impl_->name_of(plan.texts[static_cast<std::size_t>(i)].column), count,
+                                   table.lines.line_of_row(first_row)});
+  }
+  impl_->finish(start, table);
   return table;
 }
 
@@ -170,7 +302,8 @@ void TableFile::forget(ConstMatrixView rows) const {
                          static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
 }
 
-Table TableFile::read_for_training(std::string_view target, std::span<const std::string> ignore) const {
+Table TableFile::read_for_training(std::string_view target, std::span<const std::string> ignore,
+                                   std::span<const std::string> text) const {
   const Index target_column = target.empty() ? default_target() : column(target, "--target");
   std::vector<bool> is_left_out(columns().size());
   is_left_out[static_cast<std::size_t>(target_column)] = true;
@@ -198,7 +331,18 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
                     columns()[static_cast<std::size_t>(target_column)],
                     ignore.empty() ? "" : " and the others are ignored"));
   }
-  return read(predictors, target_column);
+  std::vector<Index> text_columns;
+  for (const std::string& name : text) {
+    const Index text_column = column(name, "--text");
+    if (is_left_out[static_cast<std::size_t>(text_column)]) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("--text: \"{}\" is {}; expected a predictor",
+                              columns()[static_cast<std::size_t>(text_column)],
+                              text_column == target_column ? "the target" : "ignored"));
+    }
+    text_columns.push_back(text_column);
+  }
+  return read(predictors, target_column, text_columns);
 }
 
 }  // namespace mfga

@@ -17,18 +17,17 @@ Error data_error(std::string_view path, Index line, Index column, std::string_vi
 }
 
 Error not_a_number_error(std::string_view path, Index line, Index column, std::string_view name,
-                         std::string_view found) {
+                         std::string_view found, std::string_view further_advice) {
   double value = 0;
   const FieldContent content = classify_field(found, value);
   const std::string shown =
       content == FieldContent::kEmpty ? "an empty field" : quoted_for_message(trim(found));
-  std::string advice;
+  std::string advice =
+      fmt::format("leave the row out or fill in a value, or leave the column out with --ignore {}", name);
   if (content == FieldContent::kText) {
-    advice = fmt::format("leave the column out with --ignore {}, or encode it as numbers", name);
+    advice = fmt::format("correct the row or leave it out, or leave the column out with --ignore {}{}", name,
+                         further_advice);
     if (std::ranges::count(found, ',') == 1) advice += "; decimals are written with a point, not a comma";
-  } else {
-    advice =
-        fmt::format("leave the row out or fill in a value, or leave the column out with --ignore {}", name);
   }
   return data_error(path, line, column,
                     fmt::format("found {} in column \"{}\"; expected a {}number ({})", shown, name,

@@ -10,22 +10,33 @@
 #include <vector>
 
 #include "core/threads.hpp"
+#include "data/text_fields.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
 
 namespace mfga {
 
-// Where each column of the file goes: a position among the predictors, or one of the two below.
+// Where each column of the file goes: a position among the columns of numbers, or one of the two below, or
+// text_slot(position among the columns of text).
 using ColumnSlots = std::vector<Index>;
 inline constexpr Index kSkippedColumn = -1;
 inline constexpr Index kTargetColumn = -2;
+// Also the position for a slot.
+constexpr Index text_slot(Index text) { return -3 - text; }
 
 struct ColumnPlan {
   ColumnSlots slots;  // by column of the file
-  Index predictors = 0;
+  Index numbers = 0;
+  std::vector<TextRequest> texts;
   Index target = -1;  // column of the file; negative: none
 
   [[nodiscard]] bool has_target() const { return target >= 0; }
+};
+
+// The first row, without quotes.
+struct FirstRow {
+  std::vector<std::string> fields;
+  Index line = 0;
 };
 
 class TableReader {
@@ -40,8 +51,11 @@ class TableReader {
   [[nodiscard]] virtual Index default_target() const = 0;
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
 
-  // Fills in values, target, labels and lines of the table.
-  virtual void read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const = 0;
+  // Of formats that can hold text; its fields have not been checked.
+  [[nodiscard]] virtual std::optional<FirstRow> first_row() const { return std::nullopt; }
+  // Fills in values (the columns of numbers), target, labels and lines of the table; returns the columns of
+  // text.
+  virtual TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const = 0;
   // Every column, where a format stores doubles that can be used where they lie.
   [[nodiscard]] virtual std::optional<ConstMatrixView> stored_numbers() const { return std::nullopt; }
 
@@ -64,9 +78,10 @@ class TableReader {
 // line).
 [[nodiscard]] Error data_error(std::string_view path, Index line, Index column, std::string_view text);
 
-// The error for a field of a predictor that is not a finite number.
+// The error for a field of a predictor that is not a finite number. `further_advice`: what else can be done
+// about text.
 [[nodiscard]] Error not_a_number_error(std::string_view path, Index line, Index column, std::string_view name,
-                                       std::string_view found);
+                                       std::string_view found, std::string_view further_advice = "");
 
 // Throws where a matrix of this size cannot fit the machine's memory.
 void check_memory(std::string_view path, Index rows, Index columns);

@@ -16,17 +16,20 @@
 #include "baselines/random_features.hpp"
 #include "core/blas.hpp"
 #include "core/random.hpp"
+#include "data/scale_inputs.hpp"
 #include "data/standardise.hpp"
 #include "features/candidates.hpp"
 #include "features/neighbour_width.hpp"
 #include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
+#include "mfga/table.hpp"
 #include "model/target.hpp"
 #include "solve/atom_products.hpp"
 #include "solve/cross_validation.hpp"
 #include "solve/greedy.hpp"
 #include "solve/independent_atoms.hpp"
 #include "solve/kernel_weights.hpp"
+#include "solve/leverage.hpp"
 #include "solve/set_search.hpp"
 
 namespace mfga {
@@ -78,6 +81,7 @@ struct Settings {
   SelectionOptions selection;
   Intercept intercept;
   bool scale_target_by_range;
+  ScaleKind scale;
 };
 
 Settings resolve_settings(const FitOptions& options, Task task) {
@@ -103,6 +107,9 @@ Settings resolve_settings(const FitOptions& options, Task task) {
   settings.intercept = intercept ? Intercept::kUnpenalised : Intercept::kNone;
   settings.scale_target_by_range =
       regression && (options.scale_target == "auto" ? paper : options.scale_target == "range");
+  settings.scale = options.scale == "robust"     ? ScaleKind::kRobust
+                   : options.scale == "quantile" ? ScaleKind::kQuantile
+                                                 : ScaleKind::kStandard;
   return settings;
 }
 
@@ -157,7 +164,8 @@ class Fitter {
         target_(prepare_target(data, resolve_task(options.task, data), settings_.scale_target_by_range,
                                settings_.intercept)),
         standard_(fit_standardisation(data.x, workers_)),
-        rows_(data.x, standard_.inputs),
+        inputs_(scale_inputs(standard_.inputs, settings_.scale, data.x, options.seed, workers_)),
+        rows_(data.x, inputs_),
         penalty_{options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound} {
     if (standard_.inputs.empty()) {
       throw Error(ErrorKind::kBadData,
@@ -181,6 +189,7 @@ class Fitter {
         settings_(whole.settings_),
         target_(whole.target_),
         standard_(whole.standard_),
+        inputs_(whole.inputs_),
         rows_(whole.rows_.subset(rows)),
         penalty_{options.ridge, 0},
         whole_(&whole),
@@ -230,8 +239,10 @@ class Fitter {
     model().labels = target_.labels;
     model().n_columns = data_.x.cols;
     model().unnamed_columns = data_.unnamed_columns;
-    for (const InputColumn& input : standard_.inputs) {
-      model().inputs.push_back({column_name(data_, input.column), input.column, input.mean, input.deviation});
+    model().text_columns = data_.text_columns;
+    for (const InputColumn& input : inputs_) {
+      model().inputs.push_back(
+          {column_name(data_, input.column), input.column, input.mean, input.deviation, input.warp});
     }
   }
 
@@ -294,10 +305,11 @@ class Fitter {
       return !progress_ || progress_({active.size(), terms_wanted, step.risk, step.seconds});
     };
     const RefitFactory new_refit = [&] { return make_refit(); };
+    const std::unique_ptr<Refit> refit = make_refit();
     GreedyResult greedy =
         options_.search == "htp"
             ? run_hard_thresholding(problem(), candidates, *engine, new_refit, greedy_options, on_step)
-            : run_greedy(problem(), candidates, *engine, *make_refit(), greedy_options, on_step);
+            : run_greedy(problem(), candidates, *engine, *refit, greedy_options, on_step);
     if (options_.refine == "yes") {
       const auto refine_start = Clock::now();
       refine(problem(), candidates, *engine, new_refit, greedy_options, on_step, greedy);
@@ -311,9 +323,9 @@ class Fitter {
     report().initial_risk = greedy.initial_risk;
     add_terms(greedy.active);
     record_path(greedy, candidates);
-    if (!greedy.converged) warn_of_separation();
-    finish(greedy.path.empty() ? penalty_.ridge : greedy.path.back().ridge,
-           greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk);
+    const double ridge = greedy.path.empty() ? penalty_.ridge : greedy.path.back().ridge;
+    warn_of_leverage(greedy.active, greedy.refit ? *greedy.refit : *refit, ridge);
+    finish(ridge, greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk, greedy.converged);
   }
 
   [[nodiscard]] GreedyOptions search_options() const {
@@ -406,7 +418,7 @@ class Fitter {
         atom_products(rows_, target_.values, atoms, static_cast<Index>(atoms.size()), workers_));
     ActiveSet active;
     for (std::size_t i = 0; i < atoms.size(); ++i) {
-      const auto text = [&] { return describe(atoms[i], model().input_names()).text; };
+      const auto text = [&] { return describe(atoms[i], model().formula_names()).text; };
       if (accepted[i]) {
         active.candidates.push_back(static_cast<Index>(i));
         active.atoms.push_back(atoms[i]);
@@ -420,8 +432,8 @@ class Fitter {
     report().fit_seconds = seconds_since(fit_start);
     add_terms(active);
     record_one_step(risk, refit_report.ridge, refit_report.newton_steps);
-    if (!refit_report.converged) warn_of_separation();
-    finish(refit_report.ridge, risk);
+    warn_of_leverage(active, *refit, refit_report.ridge);
+    finish(refit_report.ridge, risk, refit_report.converged);
   }
 
   void refuse_if_too_large(Index n_candidates) const {
@@ -489,8 +501,7 @@ class Fitter {
     model().intercept = solution.intercept + target_.offset;
     const double risk = solution.loss_sum / static_cast<double>(n_rows);
     record_one_step(risk, penalty_.ridge, solution.newton_steps);
-    if (!solution.converged) warn_of_separation();
-    finish(penalty_.ridge, risk);
+    finish(penalty_.ridge, risk, solution.converged);
   }
 
   void add_terms(const ActiveSet& active) {
@@ -500,7 +511,7 @@ class Fitter {
   }
 
   void record_path(const GreedyResult& greedy, const Candidates& candidates) {
-    const std::vector<std::string> names = model().input_names();
+    const std::vector<std::string> names = model().formula_names();
     const auto text = [&](Index candidate) { return describe(candidates.atom(candidate), names).text; };
     Index terms = 0;
     for (const GreedyStep& step : greedy.path) {
@@ -528,10 +539,67 @@ class Fitter {
     report().path.push_back(std::move(step));
   }
 
-  void warn_of_separation() {
-    report().warnings.emplace_back(
-        "the coefficients did not converge: the classes can be separated almost perfectly; use a larger "
-        "--ridge");
+  // Rows that the fit follows whatever the others say; most often something is wrong with them.
+  void warn_of_leverage(const ActiveSet& active, const Refit& refit, double ridge) {
+    if (whole_ != nullptr || active.size() == 0) return;
+    constexpr std::size_t kMostNamed = 3;
+    const std::vector<RowLeverage> rows =
+        high_leverages(problem(), active, refit.hessian(ridge), options_.seed);
+    for (std::size_t i = 0; i < std::min(rows.size(), kMostNamed); ++i) {
+      const Index row = rows[i].row;
+      const auto deviations = [&](const InputColumn& input) {
+        return std::abs(data_.x(row, input.column) - input.mean) / input.deviation;
+      };
+      const InputColumn& extreme = *std::ranges::max_element(standard_.inputs, {}, deviations);
+      report().warnings.push_back(fmt::format(
+          "the row {} decides its own fit (leverage {:.3f} of at most 1); its {} is {:.4g}, {:.1f} standard "
+          "deviations from the mean. Check the row and leave it out if it is wrong, or use --scale robust",
+          data_.lines != nullptr ? fmt::format("in line {}", data_.lines->line_of_row(row))
+                                 : fmt::format("{} (counted from 0)", row),
+          rows[i].leverage, column_name(data_, extreme.column), data_.x(row, extreme.column),
+          deviations(extreme)));
+    }
+    if (rows.size() > kMostNamed) {
+      report().warnings.push_back(
+          fmt::format("{} more rows have a leverage above one half", rows.size() - kMostNamed));
+    }
+  }
+
+  // Classes that can be told apart almost perfectly: the coefficients are as large as the ridge lets them
+  // become, and probabilities say little.
+  void warn_of_separation(double risk, bool converged) {
+    if (whole_ != nullptr || target_.task != Task::kClassification) return;
+    constexpr double kSmallRisk = 0.01;
+    constexpr double kSaturatedPart = 0.99;
+    std::string found;
+    if (!converged) {
+      found = "the coefficients did not converge";
+    } else if (risk < kSmallRisk) {
+      found = fmt::format("the training log-loss is {:.2g}", risk);
+    } else if (const double saturated = saturated_part(); saturated >= kSaturatedPart) {
+      found = fmt::format("{:.1f} % of the training rows have a probability within 0.001 of 0 or 1",
+                          100 * saturated);
+    } else {
+      return;
+    }
+    report().warnings.push_back(
+        found +
+        ": the classes can be separated almost perfectly, and the coefficients are as large as the "
+        "ridge allows; probabilities will be too sure of themselves. Use a larger --ridge, or "
+        "--ridge cv");
+  }
+
+  // Of the training rows, those whose probability is within 0.001 of 0 or 1.
+  [[nodiscard]] double saturated_part() {
+    const double saturated = std::log(0.999 / 0.001);
+    const ScoreFunction score = score_of(model());
+    std::vector<double> count(1);
+    sum_over_blocks(rows_, workers_, count, [&](const RowBlock& block, Arena& arena, double* out) {
+      double* scores = arena.take(block.rows);
+      score.evaluate(block, scores, arena);
+      for (Index n = 0; n < block.rows; ++n) *out += std::abs(scores[n]) > saturated ? 1 : 0;
+    });
+    return count[0] / static_cast<double>(rows_.rows());
   }
 
   [[nodiscard]] EngineCosts engine_costs(const ProblemSize& size) const {
@@ -623,7 +691,8 @@ class Fitter {
     if (!progress_(state)) throw Error(ErrorKind::kInterrupted, "training was interrupted");
   }
 
-  void finish(double ridge, double risk) {
+  void finish(double ridge, double risk, bool converged) {
+    warn_of_separation(risk, converged);
     model().training = {rows_.rows(), report().features, ridge, options_.norm_bound, risk};
   }
 
@@ -635,6 +704,7 @@ class Fitter {
   Settings settings_;
   PreparedTarget target_;
   Standardisation standard_;
+  std::vector<InputColumn> inputs_;  // the standardised ones under the scale that was asked for
   BlockedRows rows_;
   Penalty penalty_;
   std::shared_ptr<const Candidates> candidates_;

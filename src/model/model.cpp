@@ -46,7 +46,7 @@ std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
 std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
   std::vector<InputColumn> sources;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    sources.push_back({columns[i], inputs[i].mean, inputs[i].deviation});
+    sources.push_back({columns[i], inputs[i].mean, inputs[i].deviation, inputs[i].warp});
   }
   std::vector<Atom> atoms;
   std::vector<double> coefficients;
@@ -97,6 +97,17 @@ std::vector<double> Model::probabilities(ConstMatrixView x, int threads) const {
 std::vector<std::string> Model::input_names() const {
   std::vector<std::string> names;
   for (const ModelInput& input : inputs) names.push_back(input.name);
+  return names;
+}
+
+std::vector<std::string> Model::formula_names() const {
+  std::vector<std::string> names;
+  for (const ModelInput& input : inputs) {
+    const ScaleKind scale = input.warp.kind();
+    names.push_back(scale == ScaleKind::kStandard
+                        ? input.name
+                        : fmt::format("{}({})", scale_name(scale).substr(0, 1), input.name));
+  }
   return names;
 }
 

@@ -23,7 +23,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "mfga-model";
-constexpr int kVersion = 1;
+// Models with text columns, or with inputs of another than the standard scale, need fields that version 1
+// does not have, and programs that know that version alone would ignore them.
+constexpr int kPlainVersion = 1;
+constexpr int kVersion = 2;
 // The JSON library copies what an object holds while it grows, recursively: deep nesting would end the stack.
 constexpr int kDeepest = 16;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
@@ -187,6 +190,87 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
   return term;
 }
 
+bool is_plain(const Model& model) {
+  return model.text_columns.empty() && std::ranges::all_of(model.inputs, [](const ModelInput& input) {
+           return input.warp.kind() == ScaleKind::kStandard;
+         });
+}
+
+Json input_to_json(const ModelInput& input, bool is_plain) {
+  Json json = {
+      {"name", input.name}, {"column", input.column}, {"mean", input.mean}, {"deviation", input.deviation}};
+  if (is_plain) return json;
+  const ScaleKind scale = input.warp.kind();
+  json["scale"] = scale_name(scale);
+  if (scale == ScaleKind::kRobust) json["limit"] = input.warp.limit;
+  if (scale == ScaleKind::kQuantile) {
+    json["knots"] = input.warp.knots;
+    json["values"] = input.warp.values;
+  }
+  return json;
+}
+
+// Numbers that rise.
+std::vector<double> rising_numbers(const Node& node) {
+  std::vector<double> numbers;
+  for (const Node& element : node.elements()) {
+    const double number = element.number();
+    if (!numbers.empty() && !(number > numbers.back())) element.fail("expected numbers that rise");
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+Warp warp_from_json(const Node& input) {
+  const Node scale = input.member("scale");
+  Warp warp;
+  if (scale.text() == scale_name(ScaleKind::kRobust)) {
+    warp.limit = input.member("limit").positive_number();
+  } else if (scale.text() == scale_name(ScaleKind::kQuantile)) {
+    warp.knots = rising_numbers(input.member("knots"));
+    warp.values = rising_numbers(input.member("values"));
+    if (warp.knots.size() < 2) input.member("knots").fail("expected at least two knots");
+    if (warp.values.size() != warp.knots.size())
+      input.member("values").fail(fmt::format("expected {} values, one per knot", warp.knots.size()));
+  } else if (scale.text() != scale_name(ScaleKind::kStandard)) {
+    scale.fail(fmt::format("expected standard, robust or quantile, found \"{}\"", scale.text()));
+  }
+  return warp;
+}
+
+// Text columns stand in the order of the table's columns and do not overlap.
+std::vector<TextColumn> text_columns_from_json(const Node& node, Index n_columns) {
+  std::vector<TextColumn> columns;
+  Index next = 0;
+  for (const Node& element : node.elements()) {
+    TextColumn column;
+    column.name = element.member("name").text();
+    column.first = element.member("first").whole_number(next, n_columns - 1);
+    for (const Node& level : element.member("levels").elements()) {
+      const std::string text = level.text();
+      if (text.empty()) level.fail("expected a text that is not empty");
+      if (!column.levels.empty() && !(text > column.levels.back())) level.fail("expected sorted texts");
+      column.levels.push_back(text);
+    }
+    if (column.levels.empty() || column.count() > n_columns - column.first) {
+      element.member("levels").fail(
+          fmt::format("expected 1 to {} levels, as many columns are left", n_columns - column.first));
+    }
+    next = column.first + column.count();
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+// An input that is a level of text is named for it.
+void check_input_name(const Node& node, const ModelInput& input, const Model& model) {
+  const ColumnOrigin origin = origin_of(input.column, model.text_columns);
+  if (origin.text == nullptr) return;
+  const std::string expected = level_name(origin.text->name, origin.level);
+  if (input.name != expected)
+    node.member("name").fail(fmt::format("expected \"{}\", the level of that column", expected));
+}
+
 Json parse_json(std::string_view text, std::string_view source) {
   const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, const Json& /*value*/) {
     if (depth <= kDeepest) return true;
@@ -236,13 +320,13 @@ std::string model_to_json(const Model& model) try {
       text += fmt::format("{}\n    {}", i == 0 ? "" : ",", items[i]);
     return text + (items.empty() ? "" : "\n  ");
   };
+  const bool plain = is_plain(model);
   std::vector<std::string> inputs;
-  for (const ModelInput& input : model.inputs) {
-    inputs.push_back(Json({{"name", input.name},
-                           {"column", input.column},
-                           {"mean", input.mean},
-                           {"deviation", input.deviation}})
-                         .dump());
+  for (const ModelInput& input : model.inputs) inputs.push_back(input_to_json(input, plain).dump());
+  std::vector<std::string> text_columns;
+  for (const TextColumn& column : model.text_columns) {
+    text_columns.push_back(
+        Json({{"name", column.name}, {"first", column.first}, {"levels", column.levels}}).dump());
   }
   std::vector<std::string> terms;
   SharedLists shared;
@@ -251,9 +335,10 @@ std::string model_to_json(const Model& model) try {
   for (const SharedNumbers& list : shared.all()) shared_lists.push_back(Json(list.numbers()).dump());
   return fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
-      "\"n_columns\": {},\n  \"unnamed_columns\": {},\n"
+      "\"n_columns\": {},\n  \"unnamed_columns\": {},\n{}"
       "  \"inputs\": [{}],\n  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
-      kFormat, kVersion, task_name(model.task), target.dump(), model.n_columns, model.unnamed_columns,
+      kFormat, plain ? kPlainVersion : kVersion, task_name(model.task), target.dump(), model.n_columns,
+      model.unnamed_columns, plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)),
       lines(inputs), Json(model.intercept).dump(),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
       training.dump());
@@ -268,11 +353,13 @@ Model model_from_json(std::string_view text, std::string_view source) {
   if (const Node format = root.member("format"); format.text() != kFormat) {
     format.fail(fmt::format("expected \"{}\", found \"{}\"", kFormat, format.text()));
   }
-  if (const Index found = root.member("version").whole_number(0, 1000000); found != kVersion) {
+  const Index format_version = root.member("version").whole_number(0, 1000000);
+  if (format_version != kPlainVersion && format_version != kVersion) {
     throw Error(ErrorKind::kBadData,
-                fmt::format("{}: the model has format version {}; mfga {} reads version {}", source, found,
-                            version(), kVersion));
+                fmt::format("{}: the model has format version {}; mfga {} reads versions {} and {}", source,
+                            format_version, version(), kPlainVersion, kVersion));
   }
+  const bool plain = format_version == kPlainVersion;
   Model model;
   const Node task = root.member("task");
   if (task.text() == task_name(Task::kClassification)) {
@@ -285,10 +372,13 @@ Model model_from_json(std::string_view text, std::string_view source) {
   constexpr Index kMostColumns = Index{1} << 40U;
   model.n_columns = root.member("n_columns").whole_number(1, kMostColumns);
   model.unnamed_columns = root.member("unnamed_columns").whole_number(0, kMostColumns);
+  if (!plain) model.text_columns = text_columns_from_json(root.member("text_columns"), model.n_columns);
   std::map<std::string, Index> input_positions;
   for (const Node& node : root.member("inputs").elements()) {
     ModelInput input{node.member("name").text(), node.member("column").whole_number(0, model.n_columns - 1),
-                     node.member("mean").number(), node.member("deviation").positive_number()};
+                     node.member("mean").number(), node.member("deviation").positive_number(),
+                     plain ? Warp{} : warp_from_json(node)};
+    check_input_name(node, input, model);
     if (!input_positions.emplace(input.name, static_cast<Index>(model.inputs.size())).second) {
       node.fail(fmt::format("the input \"{}\" occurs twice", input.name));
     }

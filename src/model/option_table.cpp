@@ -11,7 +11,7 @@ namespace {
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 
-constexpr std::array<OptionRow<FitOptions>, 24> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -51,6 +51,9 @@ constexpr std::array<OptionRow<FitOptions>, 24> kFitTable = {{
      "the paper's constraint |theta|_2 <= C instead of a ridge; 0: none"},
     {"intercept", &FitOptions::intercept, "auto|yes|no", 0, 0,
      "unpenalised constant term; auto: yes, or what the preset says"},
+    {"scale", &FitOptions::scale, "auto|standard|robust|quantile", 0, 0,
+     "of the inputs, by the training rows; standard: mean and deviation; robust: median and interquartile "
+     "range, cut to [-5, 5]; quantile: to a normal distribution; auto: standard"},
     {"scale-target", &FitOptions::scale_target, "auto|none|range", 0, 0,
      "range: a regression target is mapped to [-1, 1] by its range on the training rows; auto: none, or what "
      "the preset says"},

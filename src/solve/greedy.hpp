@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "solve/engine.hpp"
@@ -43,6 +44,7 @@ struct GreedyResult {
   bool converged = true;         // whether every refit did
   GreedySeconds seconds;
   Index gradient_passes = 0;
+  std::unique_ptr<Refit> refit;  // of the active set, if it is another one than the search was given
 };
 
 // Called after each step; returning false stops with Error(kInterrupted).

@@ -81,6 +81,16 @@ class LeastSquaresRefit final : public Refit {
     return result;
   }
 
+  [[nodiscard]] std::vector<double> hessian(double ridge) const override {
+    const std::size_t size = rows_.size();
+    std::vector<double> result(size * size);
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) result[i * size + j] = 2 * rows_[i][j];
+      if (i >= static_cast<std::size_t>(offset_)) result[i * size + i] += 2 * ridge;
+    }
+    return result;
+  }
+
  private:
   RefitReport solve_for_coefficients(ActiveSet& active) {
     RefitReport report;

@@ -96,6 +96,16 @@ class NewtonRefit final : public Refit {
 
   [[nodiscard]] Matrix orthonormal_combinations(Index /*first*/) const override { return {}; }
 
+  [[nodiscard]] std::vector<double> hessian(double ridge) const override {
+    const Index size = hessian_.rows();
+    std::vector<double> result(static_cast<std::size_t>(size * size));
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j <= i; ++j) result[static_cast<std::size_t>(i * size + j)] = hessian_(i, j);
+      if (i >= offset_) result[static_cast<std::size_t>(i * size + i)] += 2 * ridge;
+    }
+    return result;
+  }
+
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "solve/problem.hpp"
 
@@ -43,6 +44,10 @@ class Refit {
   // Squared loss only: combinations of the intercept and the atoms [n x (intercept + atoms)], from that of
   // position `first` on, that are orthonormal with respect to A^T A + ridge.
   [[nodiscard]] virtual Matrix orthonormal_combinations(Index first) const = 0;
+  // The Hessian of the sum of the losses at the solution, with this ridge: a square matrix over (intercept,
+  // theta), row by row, of which the lower triangle counts. Where the loss is not quadratic it may be that of
+  // a point nearby, off by a few per cent.
+  [[nodiscard]] virtual std::vector<double> hessian(double ridge) const = 0;
 };
 
 // factor * R R^T for the rows of R.

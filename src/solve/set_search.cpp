@@ -200,6 +200,7 @@ void refine(const Problem& problem, const Candidates& candidates, Engine& engine
     }
   }
   result.active = std::move(set.active);
+  result.refit = std::move(set.refit);
 }
 
 GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& candidates, Engine& engine,
@@ -250,6 +251,7 @@ GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& can
     if (!improved) break;
   }
   result.active = std::move(set.active);
+  result.refit = std::move(set.refit);
   return result;
 }
 

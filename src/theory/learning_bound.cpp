@@ -56,7 +56,8 @@ std::vector<InputColumn> input_columns(const Model& model, const BoundData& data
   std::vector<InputColumn> result;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     const ModelInput& input = model.inputs[i];
-    result.push_back({data.columns.empty() ? input.column : data.columns[i], input.mean, input.deviation});
+    result.push_back(
+        {data.columns.empty() ? input.column : data.columns[i], input.mean, input.deviation, input.warp});
   }
   return result;
 }

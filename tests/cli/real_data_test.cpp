@@ -77,9 +77,26 @@ TEST_F(RealDataCommand, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
   }
 }
 
-TEST_F(RealDataCommand, AdultAsTextSaysWhichColumnToLeaveOut) {
-  expect_message(run_refused({"train", "--train", data("adult/adult.test"), "--comment", "|"}),
-                 {"adult.test:2:2: ", "\"Private\"", "\"x1\"", "expected a number", "--ignore x1", "encode"});
+TEST_F(RealDataCommand, AdultTrainsAsItIs) {
+  const Json report =
+      run_json({"train", "--train", data("adult/adult.data"), "--test", data("adult/adult.test"), "--comment",
+                "|", "--features", "linear", "--terms", "40"});
+  EXPECT_EQ(report.at("inputs"), 108);
+  EXPECT_EQ(report.at("n_test"), 16281);
+  EXPECT_EQ(report.at("labels"), (Json{"<=50K", ">50K"}));
+  expect_message(report.at("warnings").at(0), {"adult.test", "16281 of 16281 labels end in a dot"});
+  EXPECT_NEAR(report.at("test").at("error_percent").get<double>(), 14.8, 0.3);
+}
+
+TEST_F(RealDataCommand, TheBadRowOfNewsIsNamed) {
+  const auto warnings = [&](const std::string& scale) {
+    return run_json({"train", "--train", data("news/train.csv"), "--target", "shares", "--features", "linear",
+                     "--terms", "40", "--scale", scale})
+        .at("warnings");
+  };
+  ASSERT_EQ(warnings("standard").size(), 1U);
+  expect_message(warnings("standard").at(0), {"in line 5697", "leverage 1.000", "n_non_stop_words is 1042"});
+  EXPECT_TRUE(warnings("robust").empty());
 }
 
 TEST_F(RealDataCommand, AdultTrainsOnItsNumbers) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "reference.hpp"
 
 namespace mfga {
@@ -78,6 +82,53 @@ TEST(RowBlocks, GatherRowsFromAnywhere) {
   ASSERT_EQ(block.rows, 5);
   for (std::size_t n = 0; n < wanted.size(); ++n) {
     EXPECT_DOUBLE_EQ(block.input(2)[n], x(wanted[n], 3));
+  }
+}
+
+TEST(RowBlocks, WarpedInputsAreCutOrInterpolated) {
+  Matrix x = reference::random_matrix(700, 5, 5);
+  for (double& value : x.values) value *= 4;
+  x(3, 1) = std::numeric_limits<double>::infinity();
+  x(4, 2) = std::nan("");
+  const std::vector<double> knots = {-3, -1, 0.5, 2, 7};
+  const std::vector<double> at_knots = {-2, -1.5, 0, 3, 3.5};
+  const std::vector<InputColumn> inputs = {
+      {0, 1, 2, {}}, {1, 0.5, 2, {1.5, {}, {}}}, {2, 0, 1, {0, knots, at_knots}}};
+  const auto expected = [&](Index j, double value) {
+    const InputColumn& input = inputs[static_cast<std::size_t>(j)];
+    double z = (value - input.mean) / input.deviation;
+    if (!std::isfinite(z)) return std::nan("");
+    if (j == 1) z = std::clamp(z, -1.5, 1.5);
+    if (j < 2) return z;
+    if (z <= knots.front()) return at_knots.front();
+    for (std::size_t k = 1; k < knots.size(); ++k) {
+      if (z <= knots[k])
+        return std::lerp(at_knots[k - 1], at_knots[k], (z - knots[k - 1]) / (knots[k] - knots[k - 1]));
+    }
+    return at_knots.back();
+  };
+  const BlockedRows rows(x.view(), inputs);
+  Arena arena;
+  for (Index b = 0; b < rows.blocks(); ++b) {
+    const RowBlock block = rows.load(b, arena);
+    for (Index n = 0; n < block.rows; ++n) {
+      double square_norm = 0;
+      for (Index j = 0; j < 3; ++j) {
+        const double value = x(block.first_row + n, j);
+        const double found = block.input(j)[n];
+        if (!std::isfinite(value)) {
+          EXPECT_TRUE(std::isnan(found));
+          EXPECT_FALSE(std::isfinite(block.square_norms[n]));
+        } else {
+          ASSERT_NEAR(found, expected(j, value), 1e-13);
+          ASSERT_NEAR(rows.standardised(j, value), found, 1e-14);
+        }
+        square_norm += found * found;
+      }
+      if (std::isfinite(square_norm)) {
+        ASSERT_NEAR(block.square_norms[n], square_norm, 1e-12);
+      }
+    }
   }
 }
 

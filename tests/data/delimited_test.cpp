@@ -72,7 +72,7 @@ TEST_F(DelimitedTest, CommentPrefixCanBeChosenOrNone) {
   options.comment = "//";
   EXPECT_EQ(lines_of(read(write("//x\na,b\n1,2\n//x\n3,4\n"), options)), (Lines{3, 5}));
   options.comment = "";
-  expect_message(read_error(write("a,b\n#1,2\n"), ErrorKind::kBadData, options), {":2:1: found \"#1\""});
+  expect_message(read_error(write("a,b\n3,2\n#1,2\n"), ErrorKind::kBadData, options), {":3:1: found \"#1\""});
 }
 
 TEST_F(DelimitedTest, SkipsAByteOrderMark) {
@@ -150,19 +150,21 @@ TEST_F(DelimitedTest, TextInANumericColumn) {
   const std::string message = read_error(write("name,age,y\n1,2,3\n1,abc,3\n1,d,3\n"), ErrorKind::kBadData);
   EXPECT_EQ(
       message.substr(message.find("table.csv")),
-      "table.csv:3:2: found \"abc\" in column \"age\"; expected a number (leave the column out with --ignore "
-      "age, or encode it as numbers)");
-  expect_message(read_error(write("a;y\n3,14;2\n"), ErrorKind::kBadData),
-                 {":2:1: ", "\"3,14\"", "with a point"});
+      "table.csv:3:2: found \"abc\" in column \"age\"; expected a number (correct the row or leave it out, "
+      "or "
+      "leave the column out with --ignore age; a column that begins with a number is read as text if it is "
+      "trained with --text age)");
+  expect_message(read_error(write("a;y\n1;2\n3,14;2\n"), ErrorKind::kBadData),
+                 {":3:1: ", "\"3,14\"", "with a point"});
   for (const std::string bad : {"1x", "1 2", "--1", "+-1", "0x10", "\"1\"\"\"", "1e", "-", "+"}) {
-    expect_message(read_error(write("a,y\n" + bad + ",2\n"), ErrorKind::kBadData),
-                   {":2:1: found ", "expected a number"});
+    expect_message(read_error(write("a,y\n0,2\n" + bad + ",2\n"), ErrorKind::kBadData),
+                   {":3:1: found ", "expected a number"});
   }
 }
 
 TEST_F(DelimitedTest, LongValuesAreShortenedInMessages) {
   const std::string message =
-      read_error(write("a,y\n" + std::string(500, 'z') + ",1\n"), ErrorKind::kBadData);
+      read_error(write("a,y\n0,1\n" + std::string(500, 'z') + ",1\n"), ErrorKind::kBadData);
   expect_message(message, {"\"" + std::string(40, 'z') + "...\""});
 }
 

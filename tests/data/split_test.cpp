@@ -14,6 +14,7 @@ Table make_table(Index rows) {
   Table table;
   table.source = std::string("t.csv");
   table.columns = {"a", "b"};
+  table.text_columns = {{"a", 0, {"p", "q"}}};
   table.target_name = std::string("y");
   table.values = Matrix(rows, 2);
   for (Index row = 0; row < rows; ++row) {
@@ -39,6 +40,7 @@ TEST_F(SplitTest, RowsAreDividedAndStayWhole) {
       std::vector<bool> seen(static_cast<std::size_t>(rows));
       for (const Table* part : {&std::as_const(kept), &taken}) {
         EXPECT_EQ(part->columns, whole.columns);
+        EXPECT_EQ(part->text_columns, whole.text_columns);
         EXPECT_EQ(part->target_name, "y");
         EXPECT_EQ(part->source, "t.csv");
         ASSERT_EQ(std::ssize(part->values.values), part->rows() * 2);

@@ -61,10 +61,11 @@ class TableTest : public ::testing::Test {
 
   // Reads with several numbers of threads and chunk sizes, which must not matter; returns one of the tables.
   [[nodiscard]] static Table read(const std::string& path, const ReadOptions& options = {},
-                                  std::string_view target = "", const std::vector<std::string>& ignore = {}) {
+                                  std::string_view target = "", const std::vector<std::string>& ignore = {},
+                                  const std::vector<std::string>& text = {}) {
     std::optional<Table> first;
     for_each_setting(options, [&](const ReadOptions& setting) {
-      Table table = TableFile(path, setting).read_for_training(target, ignore);
+      Table table = TableFile(path, setting).read_for_training(target, ignore, text);
       if (!first) {
         first = std::move(table);
         return;
@@ -77,11 +78,12 @@ class TableTest : public ::testing::Test {
   // The error of reading, which must be the same for any number of threads and any chunk size.
   [[nodiscard]] static std::string read_error(const std::string& path, ErrorKind kind,
                                               const ReadOptions& options = {}, std::string_view target = "",
-                                              const std::vector<std::string>& ignore = {}) {
+                                              const std::vector<std::string>& ignore = {},
+                                              const std::vector<std::string>& text = {}) {
     std::optional<std::string> first;
     for_each_setting(options, [&](const ReadOptions& setting) {
       const std::string message =
-          error_of(kind, [&] { (void)TableFile(path, setting).read_for_training(target, ignore); });
+          error_of(kind, [&] { (void)TableFile(path, setting).read_for_training(target, ignore, text); });
       if (!first) first = message;
       EXPECT_EQ(*first, message) << setting.threads << " threads, chunks of " << setting.chunk_bytes;
     });
@@ -101,6 +103,7 @@ class TableTest : public ::testing::Test {
 
   static void expect_equal(const Table& a, const Table& b) {
     EXPECT_EQ(a.columns, b.columns);
+    EXPECT_EQ(a.text_columns, b.text_columns);
     EXPECT_EQ(a.values.rows, b.values.rows);
     EXPECT_EQ(a.values.values, b.values.values);
     EXPECT_EQ(a.target_name, b.target_name);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "mfga/error.hpp"
 #include "mfga/metrics.hpp"
+#include "mfga/table.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -181,6 +183,93 @@ TEST(Fit, ChecksOptions) {
   EXPECT_TRUE(contains(error_of(sample.data(), options), "auto|lazy|gram"));
 }
 
+bool has_warning(const FitResult& result, const std::string& part) {
+  return std::ranges::any_of(result.report.warnings,
+                             [&](const std::string& warning) { return contains(warning, part); });
+}
+
+TEST(Fit, NamesARowThatDecidesItsOwnFit) {
+  Sample sample;
+  for (const std::string task : {"regression", "classification"}) {
+    Matrix x = sample.x;
+    std::vector<double> y = sample.y;
+    if (task == "classification") {  // no clear boundary
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] = (y[i] > 100) != (i % 5 == 0) ? 1 : 0;
+    }
+    // As many coefficients as are exact at once, and more.
+    for (const std::string features : {"linear", "linear + gaussian(order=2, sigma=auto*2)"}) {
+      FitOptions options = with(features, 40);
+      options.task = task;
+      options.ridge = 1e-3;
+      const TrainingData data{x.view(), y, {"a", "b", "c", "d", "e"}};
+      x(417, 3) = sample.x(417, 3);
+      EXPECT_FALSE(has_warning(fit(data, options), "leverage")) << task << ", " << features;
+      // In classification the row must not be certain, or it has no weight.
+      x(417, 3) = task == "regression" ? 1e5 : 1e3;
+      const FitResult result = fit(data, options);
+      if (task == "regression") {
+        EXPECT_TRUE(has_warning(result, "row 417 (counted from 0)")) << features;
+        EXPECT_TRUE(has_warning(result, "its d is 1e+05")) << features;
+      }
+      options.scale = "robust";
+      EXPECT_FALSE(has_warning(fit(data, options), "leverage")) << task << ", " << features;
+    }
+    RowLines lines;
+    lines.first_line = 2;
+    TrainingData data{x.view(), y};
+    data.lines = &lines;
+    if (task == "regression") {
+      EXPECT_TRUE(has_warning(fit(data, with("linear", 5)), "in line 419"));
+    }
+  }
+}
+
+TEST(Fit, WarnsOfClassesThatCanBeSeparated) {
+  Sample sample;
+  std::vector<double> y;
+  for (Index i = 0; i < sample.x.rows; ++i) y.push_back(sample.x(i, 1) > 10 ? 1 : 0);
+  const TrainingData data{sample.x.view(), y, {"a", "b", "c", "d", "e"}};
+  FitOptions options = with("linear", 5);
+  EXPECT_FALSE(has_warning(fit(data, options), "separated"));  // the ridge sees to that
+  options.ridge = 1e-6;
+  EXPECT_TRUE(has_warning(fit(data, options), "--ridge cv"));
+  // Eight rows on the wrong side of a wide gap: the loss is not small, and all others are certain.
+  for (Index i = 0; i < sample.x.rows; ++i) {
+    const bool is_wrong = i < 8;
+    y[static_cast<std::size_t>(i)] = i % 2 == 0 ? 1 : 0;
+    sample.x(i, 1) = (is_wrong ? -10 : 100) * (i % 2 == 0 ? 1 : -1);
+  }
+  options = with("linear", 1);
+  options.ridge = 1e-6;
+  const FitResult certain = fit(data, options);
+  EXPECT_GT(certain.model.training.risk, 0.01);
+  EXPECT_TRUE(has_warning(certain, "99.0 % of the training rows"));
+}
+
+TEST(Fit, ScalesAreStoredAndUsed) {
+  const Sample sample;
+  for (const std::string method : {"mfga", "rks", "glk"}) {
+    std::vector<std::vector<double>> scores;
+    for (const std::string scale : {"auto", "standard", "robust", "quantile"}) {
+      FitOptions options;
+      options.method = method;
+      options.terms = 10;
+      options.scale = scale;
+      const Model model = fit(sample.data(), options).model;
+      scores.push_back(model.scores(sample.x.view()));
+      const RegressionMetrics metrics = regression_metrics(model.predict(sample.x.view()), sample.y);
+      EXPECT_NEAR(metrics.mse, model.training.risk, 1e-6 * metrics.mse) << method << ", " << scale;
+      const std::string name = model.formula_names()[2];
+      EXPECT_EQ(name, scale == "robust" ? "r(c)" : scale == "quantile" ? "q(c)" : "c");
+      options.threads = 3;
+      EXPECT_EQ(fit(sample.data(), options).model.scores(sample.x.view()), scores.back());
+    }
+    EXPECT_EQ(scores[0], scores[1]);
+    EXPECT_NE(scores[1], scores[2]);
+    EXPECT_NE(scores[2], scores[3]);
+  }
+}
+
 TEST(Fit, EveryWayToSelectAndSearchLearnsTheInteraction) {
   const Sample sample;
   for (const std::string select : {"gradient", "normalised", "gain"}) {
@@ -213,7 +302,7 @@ TEST(Fit, EveryWayToSelectAndSearchLearnsTheInteraction) {
 TEST(Fit, GainAndRefinementLowerTheTrainingRisk) {
   const Sample sample;
   const auto risk = [&](const std::string& select, const std::string& refine, Index terms = 6) {
-    FitOptions options = with("linear + gaussian(order=2)", terms);
+    FitOptions options = with("linear(nu=100) + gaussian(order=2)", terms);
     options.select = select;
     options.refine = refine;
     options.ridge = 1e-6;

@@ -43,6 +43,16 @@ Model small_classifier() {
   return model;
 }
 
+// With a text column and every scale, which need version 2.
+Model small_text_model() {
+  Model model = small_model();
+  model.text_columns = {{"colour", 2, {"green", "red"}}};
+  model.inputs = {{"age", 0, 40, 12, {5, {}, {}}},
+                  {"größe", 1, 0, 1, {0, {1, 2.5, 1e6}, {-2, 0.1, 2}}},
+                  {"colour=red", 3, 0.25, 0.4}};
+  return model;
+}
+
 std::string error_of_text(const std::string& text) {
   try {
     (void)model_from_json(text, "m.json");
@@ -106,7 +116,7 @@ TEST(SavedJson, FittedScoresComeBackBitByBit) {
 }
 
 TEST(SavedJson, EveryFieldComesBack) {
-  for (const Model& model : {small_model(), small_classifier()}) {
+  for (const Model& model : {small_model(), small_classifier(), small_text_model()}) {
     const Model loaded = model_from_json(model_to_json(model), "m.json");
     EXPECT_EQ(loaded.task, model.task);
     EXPECT_EQ(loaded.target_name, model.target_name);
@@ -115,12 +125,14 @@ TEST(SavedJson, EveryFieldComesBack) {
     EXPECT_EQ(loaded.labels, model.labels);
     EXPECT_EQ(loaded.n_columns, model.n_columns);
     EXPECT_EQ(loaded.unnamed_columns, model.unnamed_columns);
+    EXPECT_EQ(loaded.text_columns, model.text_columns);
     ASSERT_EQ(loaded.inputs.size(), model.inputs.size());
     for (std::size_t i = 0; i < model.inputs.size(); ++i) {
       EXPECT_EQ(loaded.inputs[i].name, model.inputs[i].name);
       EXPECT_EQ(loaded.inputs[i].column, model.inputs[i].column);
       EXPECT_EQ(loaded.inputs[i].mean, model.inputs[i].mean);
       EXPECT_EQ(loaded.inputs[i].deviation, model.inputs[i].deviation);
+      EXPECT_TRUE(loaded.inputs[i].warp == model.inputs[i].warp);
     }
     EXPECT_EQ(loaded.intercept, model.intercept);
     ASSERT_EQ(loaded.terms.size(), model.terms.size());
@@ -199,8 +211,8 @@ TEST(SavedJson, TextIsTheGoldenFile) {
 }
 
 TEST(SavedJson, OtherFormatsAndVersionsAreRefused) {
-  expect_message(error_after([](Json& json) { json["version"] = 2; }),
-                 {"format version 2", std::string(version()), "reads version 1"});
+  expect_message(error_after([](Json& json) { json["version"] = 3; }),
+                 {"format version 3", std::string(version()), "reads versions 1 and 2"});
   expect_message(error_after([](Json& json) { json["version"] = 0; }), {"format version 0"});
   expect_message(error_after([](Json& json) { json["version"] = "1"; }), {"version", "whole number"});
   expect_message(error_after([](Json& json) { json["format"] = "other"; }),
@@ -231,6 +243,33 @@ TEST(SavedJson, EveryFieldIsRequired) {
     for (const char* const where : {"", "/target", "/inputs/1", "/terms/0", "/terms/2", "/training"})
       remove_each(model, Json::json_pointer(where));
   }
+  for (const char* const where : {"", "/inputs/0", "/inputs/1", "/inputs/2", "/text_columns/0"})
+    remove_each(small_text_model(), Json::json_pointer(where));
+}
+
+TEST(SavedJson, TextColumnsAndScalesMustBeWhole) {
+  const auto refused = [](const Edit& edit, const std::vector<std::string>& parts) {
+    expect_message(error_after(edit, small_text_model()), parts);
+  };
+  refused([](Json& json) { json["inputs"][2]["name"] = "colour=blue"; },
+          {"inputs[2].name", "\"colour=red\""});
+  refused([](Json& json) { json["text_columns"][0]["levels"] = {"red", "blue"}; }, {"levels[1]", "sorted"});
+  refused([](Json& json) { json["text_columns"][0]["levels"] = {"", "blue"}; }, {"levels[0]", "not empty"});
+  refused([](Json& json) { json["text_columns"][0]["levels"] = Json::array(); }, {"levels", "1 to 2"});
+  refused([](Json& json) { json["text_columns"][0]["levels"].push_back("teal"); }, {"levels", "1 to 2"});
+  refused([](Json& json) { json["text_columns"][0]["first"] = 4; }, {"text_columns[0].first"});
+  refused([](Json& json) { json["text_columns"].push_back(json["text_columns"][0]); },
+          {"text_columns[1].first"});
+  refused([](Json& json) { json["inputs"][0]["scale"] = "log"; }, {"inputs[0].scale", "\"log\""});
+  refused([](Json& json) { json["inputs"][0]["limit"] = 0; }, {"inputs[0].limit", "positive"});
+  refused([](Json& json) { json["inputs"][1]["knots"] = {0, 2, 1}; }, {"inputs[1].knots[2]", "rise"});
+  refused([](Json& json) { json["inputs"][1]["values"] = {-1, 1}; }, {"inputs[1].values", "3 values"});
+  refused(
+      [](Json& json) {
+        json["inputs"][1]["knots"] = {1};
+        json["inputs"][1]["values"] = {1};
+      },
+      {"inputs[1].knots", "two knots"});
 }
 
 TEST(SavedJson, OtherTypesAreRefused) {
@@ -334,11 +373,12 @@ TEST(SavedJson, RandomEditsLoadOrAreRefused) {
       "aflnrstux";
   const Matrix x = some_rows(4);
   const ConstMatrixView two_rows = x.view().middle_rows(0, 2);
-  const std::string texts[] = {model_to_json(small_model()), model_to_json(small_classifier())};
+  const std::string texts[] = {model_to_json(small_model()), model_to_json(small_classifier()),
+                               model_to_json(small_text_model())};
   int loaded = 0;
   int refused = 0;
-  for (int trial = 0; trial < 20'000; ++trial) {
-    std::string text = texts[trial % 2];
+  for (int trial = 0; trial < 30'000; ++trial) {
+    std::string text = texts[trial % 3];
     for (std::size_t edits = 1 + below(3); edits > 0; --edits) {
       const std::size_t position = below(text.size());
       const char c = alphabet[below(alphabet.size())];

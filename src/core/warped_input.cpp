@@ -1,0 +1,71 @@
+// The interval of a value is found by bisection, one step for a tile of values at a time, so that the steps
+// are loops over values without branches.
+#include "core/warped_input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "core/vectorise.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr Index kTile = 64;
+
+// A value that is not finite times 0 is NaN.
+MFGA_VECTORISED void cut(double* values, Index count, double lowest, double highest) {
+  for (Index n = 0; n < count; ++n) {
+    const double value = values[n];
+    const double raised = value < lowest ? lowest : value;
+    values[n] = (raised > highest ? highest : raised) + 0.0 * value;
+  }
+}
+
+// `size` knots, a power of two; values[n] is at least the first knot, or NaN.
+MFGA_VECTORISED void interpolate(double* values, Index count, const double* knots, Index size,
+                                 const double* at_knots, const double* slopes) {
+  std::array<Index, kTile> below;  // NOLINT(cppcoreguidelines-pro-type-member-init): set for `count` values
+  for (Index n = 0; n < count; ++n) below[static_cast<std::size_t>(n)] = 0;
+  for (Index step = size / 2; step > 0; step /= 2) {
+    for (Index n = 0; n < count; ++n) {
+      Index& knot = below[static_cast<std::size_t>(n)];
+      knot += knots[knot + step] <= values[n] ? step : 0;
+    }
+  }
+  for (Index n = 0; n < count; ++n) {
+    const Index knot = below[static_cast<std::size_t>(n)];
+    values[n] = at_knots[knot] + slopes[knot] * (values[n] - knots[knot]);
+  }
+}
+
+}  // namespace
+
+std::string_view scale_name(ScaleKind kind) {
+  return kind == ScaleKind::kQuantile ? "quantile" : kind == ScaleKind::kRobust ? "robust" : "standard";
+}
+
+WarpedInput::WarpedInput(Index position, const Warp& warp)
+    : position_(position),
+      lowest_(warp.knots.empty() ? -warp.limit : warp.knots.front()),
+      highest_(warp.knots.empty() ? warp.limit : warp.knots.back()),
+      knots_(warp.knots),
+      values_(warp.values) {
+  for (std::size_t i = 0; i < knots_.size(); ++i) {
+    const bool is_last = i + 1 == knots_.size();
+    slopes_.push_back(is_last ? 0 : (values_[i + 1] - values_[i]) / (knots_[i + 1] - knots_[i]));
+  }
+  knots_.resize(knots_.empty() ? 0 : std::bit_ceil(knots_.size()), std::numeric_limits<double>::infinity());
+}
+
+void WarpedInput::apply(double* values, Index count) const {
+  cut(values, count, lowest_, highest_);
+  if (knots_.empty()) return;
+  for (Index first = 0; first < count; first += kTile) {
+    interpolate(values + first, std::min(kTile, count - first), knots_.data(),
+                static_cast<Index>(knots_.size()), values_.data(), slopes_.data());
+  }
+}
+
+}  // namespace mfga

@@ -1,0 +1,28 @@
+// A warp made ready for the values of a block.
+#pragma once
+
+#include <vector>
+
+#include "mfga/views.hpp"
+#include "mfga/warp.hpp"
+
+namespace mfga {
+
+class WarpedInput {
+ public:
+  WarpedInput(Index position, const Warp& warp);
+
+  [[nodiscard]] Index position() const { return position_; }
+  // Warps standardised values in place. One that is not finite becomes NaN, so that it shows.
+  void apply(double* values, Index count) const;
+
+ private:
+  Index position_;
+  double lowest_;
+  double highest_;
+  std::vector<double> knots_;   // filled up with infinity to a power of two; empty: values are only cut
+  std::vector<double> values_;  // at the knots
+  std::vector<double> slopes_;  // from each knot to the next
+};
+
+}  // namespace mfga

@@ -1,0 +1,22 @@
+// Robust and quantile scales, found from the training rows: the standardisation that they begin with, and the
+// warp that follows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/row_blocks.hpp"
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+// The standardised inputs of x under another scale.
+//   robust:   (x - median) / spread, cut to [-5, 5]; the spread is the interquartile range / 1.349, or the
+//             standard deviation where that is 0
+//   quantile: to a normal distribution, through at most 257 quantiles
+// Columns of 0 and 1 stay as they are, and under `quantile` all that have fewer than 10 distinct values.
+// Quantiles are exact up to 100,000 rows, and beyond that those of as many rows, drawn by the seed.
+[[nodiscard]] std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, ScaleKind scale,
+                                                    ConstMatrixView x, std::uint64_t seed, Workers& workers);
+
+}  // namespace mfga

@@ -1,0 +1,87 @@
+// The text columns of a file while it is read. A field is kept as a small number, its place in a list of the
+// texts that its part of the file holds; when all parts are read, the lists become the levels of the columns,
+// and the numbers become columns of 0 and 1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "mfga/table.hpp"
+
+namespace mfga {
+
+// More different texts than this are taken for an identifier.
+inline constexpr std::size_t kMostLevels = 1000;
+
+// A column that is to be read as text.
+struct TextRequest {
+  Index column = 0;                      // of the file
+  bool is_asked_for = false;             // the caller says that it is text, whatever it looks like
+  std::vector<std::string> levels = {};  // where they are known; else they are found
+};
+
+class TextFields {
+ public:
+  // The texts of one column in one part of the file.
+  struct Texts {
+    std::vector<std::string_view> listed;  // as they stand in the file, with quotes
+    std::unordered_map<std::string_view, std::uint16_t> codes;
+    bool is_full = false;  // there are more than can be levels
+  };
+  // Some consecutive rows, which one task reads.
+  struct Part {
+    Index first_row = 0;
+    Index rows = 0;
+    std::vector<Texts> texts;  // by column
+  };
+
+  TextFields() = default;
+  // `first_rows` of each part, and at the end the number of all rows.
+  TextFields(const std::vector<TextRequest>& columns, const std::vector<Index>& first_rows);
+
+  [[nodiscard]] bool empty() const { return columns_.empty(); }
+  [[nodiscard]] Part& part(Index i) { return parts_[static_cast<std::size_t>(i)]; }
+  // Takes the field of a row, with quotes if it has any. Tasks may do so at the same time for different
+  // parts.
+  void add(Part& part, Index column, Index row, std::string_view field);
+
+  // The levels of a column, sorted: the known ones, or those found. Throws where the column should not have
+  // been read as text. The table's source and lines are known.
+  [[nodiscard]] std::vector<std::string> levels(Index column, const std::string& name, const Table& table,
+                                                bool has_header) const;
+
+  // Where numbers and levels go: to these columns of a table.
+  struct Destinations {
+    Index columns = 0;
+    std::vector<Index> of_number;              // by column of the numbers
+    std::vector<std::vector<Index>> of_level;  // by text column and level
+  };
+  // The numbers and the levels, the latter as 0 and 1, in one table.
+  [[nodiscard]] Matrix spread(const Matrix& numbers, const std::vector<std::vector<std::string>>& levels,
+                              const Destinations& to, std::string_view path, ThreadPool& pool) const;
+
+  // How many fields of a column are none of its known levels, and the first row where one is; no such row:
+  // -1.
+  struct Unknown {
+    Index count = 0;
+    Index first_row = -1;
+  };
+  [[nodiscard]] Unknown unknown(Index column) const;
+
+ private:
+  struct Column {
+    TextRequest request;
+    std::unordered_map<std::string, std::uint16_t> known;
+    std::vector<std::uint16_t> codes;  // by row
+  };
+  [[nodiscard]] const Column& column(Index i) const { return columns_[static_cast<std::size_t>(i)]; }
+
+  std::vector<Column> columns_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace mfga
