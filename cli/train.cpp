@@ -27,6 +27,7 @@ struct TrainCommand {
   CommonOptions common;
   FitOptions fit;
   bool cross_validate = false;  // --ridge cv
+  bool automatic_ridge = true;  // --ridge auto
   CrossValidationOptions validation;
   Index repeats = 1;
   std::size_t show_terms = 12;
@@ -131,6 +132,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
+  json["stability"] = report.stability >= 0 ? Json(report.stability) : Json();
   json["warnings"] = measured.warnings;
   json["initial_risk"] = report.initial_risk;
   json["path"] = path_to_json(report);
@@ -207,7 +209,13 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   const FitReport& report = result.report;
   const Timing& timing = measured.timing;
   const auto n_terms = static_cast<Index>(result.model.terms.size());
-  if (measured.cross_validation) print_validation(*measured.cross_validation);
+  if (command.cross_validate) {
+    print_validation(*measured.cross_validation);
+  } else if (command.automatic_ridge) {
+    const CrossValidation& validation = *measured.cross_validation;
+    fmt::print("ridge {:g}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
+               validation.ridges.size(), validation.measure, validation.chosen.mean);
+  }
   fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
   // The number of terms of an exact kernel is that of its rows.
   if (n_terms < command.fit.terms && report.engine != "exact") {
@@ -281,7 +289,7 @@ Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
 void repeat_fits(const TrainCommand& command, const Tables& tables, const Model& first,
                  ProgressLine& progress, RepeatedEvaluations& repeats) {
   FitOptions options = command.fit;
-  if (command.cross_validate) options.ridge = first.training.ridge;
+  options.ridge = first.training.ridge;
   for (Index repeat = 1; repeat < command.repeats; ++repeat) {
     progress.show(fmt::format("seed {} of {}", repeat + 1, command.repeats));
     ++options.seed;
@@ -301,6 +309,8 @@ void check_arguments(TrainCommand& command, bool validation_given) {
     throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
   }
   if (command.fit.norm_bound > 0 && command.fit.ridge > 0) command.fit.ridge = 0;
+  command.automatic_ridge = command.automatic_ridge && command.fit.method == "mfga" &&
+                            command.fit.preset == "none" && command.fit.norm_bound == 0;
   // That the model can be saved where it is to be saved is found out before the work.
   if (!command.model_path.empty()) {
     const OutputFile writable(command.model_path);
@@ -332,8 +342,10 @@ void run_train(TrainCommand& command, bool validation_given) {
                                                       state.terms_wanted, state.risk, state.seconds));
       return true;
     };
-    if (!command.cross_validate) return fit(data, command.fit, show);
-    CrossValidatedFit validated = cross_validate(data, command.fit, command.validation, show);
+    command.automatic_ridge = command.automatic_ridge && can_validate_quickly(data);
+    if (!command.cross_validate && !command.automatic_ridge) return fit(data, command.fit, show);
+    CrossValidatedFit validated = cross_validate(
+        data, command.fit, command.cross_validate ? command.validation : quick_validation(), show);
     measured.cross_validation = std::move(validated.cross_validation);
     return std::move(validated.fit);
   });
@@ -402,9 +414,10 @@ void add_train(CLI::App& tool) {
       ->group("Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
-  app->get_option("--ridge")->transform([command](const std::string& text) {
+  app->get_option("--ridge")->default_str("auto")->transform([command](const std::string& text) {
     command->cross_validate = text == "cv";
-    return command->cross_validate ? "0" : text;
+    command->automatic_ridge = text == "auto";
+    return command->cross_validate ? "0" : command->automatic_ridge ? "1" : text;
   });
   add_option_table(*app, command->validation, cross_validation_option_table(), "Learning");
   app->add_option(

@@ -24,7 +24,7 @@ struct FitOptions {
   std::string task = "auto";          // auto | regression | classification
   std::string method = "mfga";        // mfga | rks | lkrf | eerf | gk | glk
   std::string preset = "none";        // none | paper
-  std::string features = {};          // the dictionary; empty: the preset's
+  std::string features = {};          // the dictionary; empty: automatic, or the preset's
   std::string nu = "uniform";         // uniform | norm | alignment | cv: weights of the dictionary's kernels
   std::string select = "auto";        // auto | gradient | normalised | gain
   Index shortlist = 0;                // candidates looked at closely per step; 0: auto
@@ -89,6 +89,9 @@ struct FitReport {
   Index auto_sigma_queries = 0;
   double initial_risk = 0;
   std::vector<PathStep> path;
+  // Of the first terms learned from each half of the rows, the part that is found again in the other half's,
+  // up to a correlation of 0.9; negative if that was not tried.
+  double stability = -1;
   std::vector<std::string> warnings;
   double prepare_seconds = 0;  // standardisation and kernel width
   double score_seconds = 0;    // lkrf, eerf: drawing and scoring the random features

@@ -68,9 +68,10 @@ void make_quantile(const std::vector<double>& sorted, InputColumn& input) {
 
 }  // namespace
 
-std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, ScaleKind scale, ConstMatrixView x,
-                                      std::uint64_t seed, Workers& workers) {
-  if (scale == ScaleKind::kStandard) return inputs;
+std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, std::span<const ScaleKind> scales,
+                                      ConstMatrixView x, std::uint64_t seed, Workers& workers) {
+  if (std::ranges::all_of(scales, [](ScaleKind scale) { return scale == ScaleKind::kStandard; }))
+    return inputs;
   std::vector<Index> rows(static_cast<std::size_t>(x.rows));
   std::iota(rows.begin(), rows.end(), Index{0});
   if (x.rows > kMostSampled) {
@@ -79,6 +80,8 @@ std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, ScaleKind
   }
   workers.pool.run(std::ssize(inputs), [&](Index i) {
     InputColumn& input = inputs[static_cast<std::size_t>(i)];
+    const ScaleKind scale = scales[static_cast<std::size_t>(i)];
+    if (scale == ScaleKind::kStandard) return;
     std::vector<double> values;
     values.reserve(rows.size());
     for (const Index row : rows) values.push_back(x(row, input.column));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/row_blocks.hpp"
@@ -10,13 +11,14 @@
 
 namespace mfga {
 
-// The standardised inputs of x under another scale.
+// The standardised inputs of x under other scales, one for each.
 //   robust:   (x - median) / spread, cut to [-5, 5]; the spread is the interquartile range / 1.349, or the
 //             standard deviation where that is 0
 //   quantile: to a normal distribution, through at most 257 quantiles
 // Columns of 0 and 1 stay as they are, and under `quantile` all that have fewer than 10 distinct values.
 // Quantiles are exact up to 100,000 rows, and beyond that those of as many rows, drawn by the seed.
-[[nodiscard]] std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, ScaleKind scale,
-                                                    ConstMatrixView x, std::uint64_t seed, Workers& workers);
+[[nodiscard]] std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs,
+                                                    std::span<const ScaleKind> scales, ConstMatrixView x,
+                                                    std::uint64_t seed, Workers& workers);
 
 }  // namespace mfga

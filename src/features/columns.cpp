@@ -57,25 +57,36 @@ std::vector<std::vector<double>> column_samples(const BlockedRows& rows, std::ui
 }
 
 std::vector<double> quantile_knots(std::span<const double> values, Index count) {
-  std::vector<double> distinct(values.begin(), values.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  const auto gaps = static_cast<Index>(distinct.size()) - 1;
-  std::vector<std::size_t> upper_ends;  // of the gaps with a knot, as positions in `distinct`
-  if (gaps <= count) {
-    for (Index gap = 1; gap <= gaps; ++gap) upper_ends.push_back(static_cast<std::size_t>(gap));
-  } else {
-    const auto size = static_cast<Index>(values.size());
-    for (Index k = 1; k <= count; ++k) {
-      const double quantile = values[static_cast<std::size_t>(size * k / (count + 1))];
-      const auto position = static_cast<std::size_t>(
-          std::lower_bound(distinct.begin(), distinct.end(), quantile) - distinct.begin());
-      const std::size_t upper_end = std::max<std::size_t>(position, 1);
-      if (upper_ends.empty() || upper_ends.back() != upper_end) upper_ends.push_back(upper_end);
+  std::vector<double> distinct;
+  std::vector<double> weights;  // how often each occurs
+  for (const double value : values) {
+    if (distinct.empty() || value != distinct.back()) {
+      distinct.push_back(value);
+      weights.push_back(0);
     }
+    ++weights.back();
   }
   std::vector<double> knots;
-  for (const std::size_t upper_end : upper_ends)
-    knots.push_back(between(distinct[upper_end - 1], distinct[upper_end]));
+  const auto add_knot_below = [&](std::size_t i) { knots.push_back(between(distinct[i - 1], distinct[i])); };
+  if (static_cast<Index>(distinct.size()) - 1 <= count) {
+    for (std::size_t i = 1; i < distinct.size(); ++i) add_knot_below(i);
+    return knots;
+  }
+  // A value that fills more than one part by itself, such as a frequent 0, gets one part, and the other knots
+  // go where the other values are. Each round may find more such values, now that the parts are smaller.
+  constexpr int kRounds = 4;
+  double part = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    part = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(count + 1);
+    for (double& weight : weights) weight = std::min(weight, part);
+  }
+  part = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(count + 1);
+  double end = 0;
+  for (std::size_t i = 0; i < distinct.size() && static_cast<Index>(knots.size()) < count; ++i) {
+    end += weights[i];
+    // A knot belongs below the value in which its quantile lies.
+    if (i > 0 && end > part * static_cast<double>(knots.size() + 1) * (1 - 1e-12)) add_knot_below(i);
+  }
   return knots;
 }
 

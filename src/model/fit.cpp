@@ -23,6 +23,7 @@
 #include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
+#include "model/automatic.hpp"
 #include "model/target.hpp"
 #include "solve/atom_products.hpp"
 #include "solve/cross_validation.hpp"
@@ -76,12 +77,11 @@ void check_folds(Index rows, Index folds) {
 
 // What the options "auto" come to for a task under the preset.
 struct Settings {
-  std::string features;
+  std::string features;  // empty: automatic
   std::string select;
   SelectionOptions selection;
   Intercept intercept;
   bool scale_target_by_range;
-  ScaleKind scale;
 };
 
 Settings resolve_settings(const FitOptions& options, Task task) {
@@ -89,12 +89,9 @@ Settings resolve_settings(const FitOptions& options, Task task) {
   const bool regression = task == Task::kRegression;
   Settings settings;
   settings.features = options.features;
-  if (settings.features.empty()) {
-    settings.features = !paper       ? "linear + gaussian(order=2)"
-                        : regression ? "linear + gaussian(order=2, squares=no)"
-                                     : "linear + gaussian(order=1)";
-  }
-  settings.select = options.select != "auto" ? options.select : paper ? "gradient" : "gradient";
+  if (settings.features.empty() && paper)
+    settings.features = regression ? "linear + gaussian(order=2, squares=no)" : "linear + gaussian(order=1)";
+  settings.select = options.select != "auto" ? options.select : paper ? "gradient" : "gain";
   settings.selection.rule = settings.select == "gain" ? Rule::kGain : Rule::kGradient;
   settings.selection.shortlist = options.shortlist;
   if (options.shortlist == 0 && !paper) {
@@ -107,10 +104,17 @@ Settings resolve_settings(const FitOptions& options, Task task) {
   settings.intercept = intercept ? Intercept::kUnpenalised : Intercept::kNone;
   settings.scale_target_by_range =
       regression && (options.scale_target == "auto" ? paper : options.scale_target == "range");
-  settings.scale = options.scale == "robust"     ? ScaleKind::kRobust
-                   : options.scale == "quantile" ? ScaleKind::kQuantile
-                                                 : ScaleKind::kStandard;
   return settings;
+}
+
+std::vector<ScaleKind> resolve_scales(const FitOptions& options, const ConstMatrixView& x,
+                                      const std::vector<InputColumn>& standardised, Workers& workers) {
+  // The other methods are compared as their papers have them.
+  const bool automatic = options.scale == "auto" && options.preset != "paper" && options.method == "mfga";
+  if (automatic) return automatic_scales({x, standardised}, workers);
+  return std::vector<ScaleKind>(standardised.size(), options.scale == "robust"     ? ScaleKind::kRobust
+                                                     : options.scale == "quantile" ? ScaleKind::kQuantile
+                                                                                   : ScaleKind::kStandard);
 }
 
 double memory_limit_bytes(const FitOptions& options) {
@@ -164,7 +168,8 @@ class Fitter {
         target_(prepare_target(data, resolve_task(options.task, data), settings_.scale_target_by_range,
                                settings_.intercept)),
         standard_(fit_standardisation(data.x, workers_)),
-        inputs_(scale_inputs(standard_.inputs, settings_.scale, data.x, options.seed, workers_)),
+        inputs_(scale_inputs(standard_.inputs, resolve_scales(options, data.x, standard_.inputs, workers_),
+                             data.x, options.seed, workers_)),
         rows_(data.x, inputs_),
         penalty_{options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound} {
     if (standard_.inputs.empty()) {
@@ -266,6 +271,7 @@ class Fitter {
   }
 
   void learn_greedily() {
+    if (settings_.features.empty()) settings_.features = automatic_features(rows_);
     // The dictionary's size is known, and refused if need be, before any work is done.
     const Dictionary dictionary(settings_.features);
     report().features = settings_.features;
@@ -325,7 +331,63 @@ class Fitter {
     record_path(greedy, candidates);
     const double ridge = greedy.path.empty() ? penalty_.ridge : greedy.path.back().ridge;
     warn_of_leverage(greedy.active, greedy.refit ? *greedy.refit : *refit, ridge);
+    if (whole_ == nullptr) check_stability();
     finish(ridge, greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk, greedy.converged);
+  }
+
+  // Learns from each half of the rows, and asks how much of the one is found again in the other.
+  void check_stability() {
+    constexpr Index kMostTerms = 10;
+    constexpr Index kFewestRowsOfAHalf = 50;
+    const Folds halves(rows_.rows(), 2, options_.seed);
+    if (rows_.rows() < 2 * kFewestRowsOfAHalf || options_.search != "greedy") return;
+    FitOptions options = options_;
+    options.terms = std::min(kMostTerms, options_.terms);
+    options.per_step = std::min(options_.per_step, options.terms);
+    options.refine = "no";
+    options.engine = "lazy";
+    options.ridge = penalty_.ridge;
+    std::vector<std::vector<Atom>> atoms;
+    for (Index half = 0; half < 2; ++half) {
+      const std::vector<Index>& rows = halves.held_out(half);
+      const std::vector<double> targets = values_of(target_.values, rows);
+      if (std::ranges::count(targets, targets.front()) == std::ssize(targets)) return;
+      atoms.emplace_back();
+      for (const Term& term : Fitter(*this, options, rows, {}).run({}).model.terms)
+        atoms.back().push_back(term.atom);
+    }
+    if (atoms[0].empty() || atoms[1].empty()) return;
+    report().stability = share_found_again(atoms[0], atoms[1]);
+    constexpr double kUnstable = 0.5;
+    if (report().stability >= kUnstable) return;
+    report().warnings.push_back(fmt::format(
+        "the choice of terms is not stable: of the first {} terms learned from one half of the rows, and "
+        "from the other, {:.0f} % are found again in the other half's. Read the formula with care; more "
+        "rows, fewer terms or a larger --ridge help",
+        options.terms, 100 * report().stability));
+  }
+
+  // The part of the atoms of two lists that have one in the other list that they are strongly correlated
+  // with.
+  [[nodiscard]] double share_found_again(std::vector<Atom> atoms, const std::vector<Atom>& others) {
+    constexpr double kAlike = 0.9;
+    const auto n_first = static_cast<Index>(atoms.size());
+    atoms.insert(atoms.end(), others.begin(), others.end());
+    const auto n = static_cast<Index>(atoms.size());
+    const Matrix products = atom_products(rows_, target_.values, atoms, n, workers_);
+    const auto covariance = [&](Index i, Index j) {
+      return products(i, 2 + j) - products(i, 0) * products(j, 0) / static_cast<double>(rows_.rows());
+    };
+    Index found = 0;
+    for (Index i = 0; i < n; ++i) {
+      bool is_alike = false;
+      for (Index j = 0; j < n && !is_alike; ++j) {
+        if ((i < n_first) == (j < n_first)) continue;
+        is_alike = std::abs(covariance(i, j)) >= kAlike * std::sqrt(covariance(i, i) * covariance(j, j));
+      }
+      if (is_alike) ++found;
+    }
+    return static_cast<double>(found) / static_cast<double>(n);
   }
 
   [[nodiscard]] GreedyOptions search_options() const {
@@ -612,7 +674,7 @@ class Fitter {
   // Cross-validation: sets the ridge to the best one at the number of terms that was asked for.
   void choose_ridge(std::vector<Index> terms, const std::function<FoldLosses(const Folds&)>& losses_of) {
     const auto start = Clock::now();
-    const Folds folds(rows_.rows(), validation_->folds, options_.seed);
+    const Folds folds(rows_.rows(), *validation_, options_.seed);
     refuse_folds_of_one_class(folds);
     cross_validation_.ridges = validation_->ridges;
     cross_validation_.terms = std::move(terms);
@@ -640,7 +702,9 @@ class Fitter {
     constexpr double kPartOfSums = 0.8;  // of the time, roughly
     sums = gram_sums_of_folds(problem(), candidates, folds,
                               [&](double part) { show_validation(kPartOfSums * part); });
-    return gram_path_losses(problem(), candidates, folds, sums, validation_->ridges, search_options(),
+    const auto whole_sums = sums;
+    if (!folds.have_all_rows()) sums.clear();  // they are not those of the last fit
+    return gram_path_losses(problem(), candidates, folds, whole_sums, validation_->ridges, search_options(),
                             [&](double part) { show_validation(kPartOfSums + (1 - kPartOfSums) * part); });
   }
 
@@ -722,6 +786,18 @@ FitResult fit(const TrainingData& data, const FitOptions& options, const Progres
   options.validate();
   check_shapes(data);
   return Fitter(data, options).run(progress);
+}
+
+CrossValidationOptions quick_validation() { return {5, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100}, 1, 25000}; }
+
+bool can_validate_quickly(const TrainingData& data) {
+  constexpr Index kFewestRows = 50;
+  constexpr Index kFewestOfAClass = 10;
+  if (std::ssize(data.y) < kFewestRows) return false;
+  const auto lowest = std::ranges::count(data.y, std::ranges::min(data.y));
+  const auto highest = std::ranges::count(data.y, std::ranges::max(data.y));
+  const bool two_values = lowest + highest == std::ssize(data.y);
+  return !two_values || std::min(lowest, highest) >= kFewestOfAClass;
 }
 
 CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& options,

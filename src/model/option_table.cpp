@@ -21,7 +21,9 @@ constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
     {"preset", &FitOptions::preset, "none|paper", 0, 0,
      "paper: the paper's dictionary, target scaled to [-1, 1], intercept for classification only"},
     {"features", &FitOptions::features, "EXPRESSION", 0, 0,
-     "dictionary of candidate features, e.g. \"linear + gaussian(order=2)\", which is the default"},
+     "dictionary of candidate features, e.g. \"linear + gaussian(order=2)\"; default: by the number of rows "
+     "and columns and "
+     "their kinds (docs/defaults.md)"},
     {"nu", &FitOptions::nu, "uniform|norm|alignment|cv", 0, 0,
      "weights of the dictionary's kernels; uniform: as written in --features; norm: all kernels of one size; "
      "alignment: by how well each explains the target alone; cv: the best of these by cross-validation. They "
@@ -32,7 +34,7 @@ constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
      "for "
      "candidates at unit norm; gain: the decrease of the risk when a candidate is added and all terms are "
      "fitted "
-     "again; auto: see docs/selection.md"},
+     "again; auto: gain, or what the preset says"},
     {"shortlist", &FitOptions::shortlist, "S", 0, kMany,
      "candidates of each step that are ranked again given those already picked in it; 0: twice --per-step if "
      "that is "
@@ -44,16 +46,19 @@ constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},
-    {"ridge", &FitOptions::ridge, "L or cv", 0, kHuge,
+    {"ridge", &FitOptions::ridge, "L, cv or auto", 0, kHuge,
      "L |theta|^2 is added to the sum (not the mean) of the losses; cv: the best of --ridges by "
-     "cross-validation"},
+     "cross-validation; auto, the default of `mfga train --method mfga`: the best of 1e-4 ... 100 on a fifth "
+     "of the "
+     "rows"},
     {"norm-bound", &FitOptions::norm_bound, "C", 0, kHuge,
      "the paper's constraint |theta|_2 <= C instead of a ridge; 0: none"},
     {"intercept", &FitOptions::intercept, "auto|yes|no", 0, 0,
      "unpenalised constant term; auto: yes, or what the preset says"},
     {"scale", &FitOptions::scale, "auto|standard|robust|quantile", 0, 0,
      "of the inputs, by the training rows; standard: mean and deviation; robust: median and interquartile "
-     "range, cut to [-5, 5]; quantile: to a normal distribution; auto: standard"},
+     "range, cut to [-5, 5]; quantile: to a normal distribution; auto: quantile for columns with heavy "
+     "tails, else standard"},
     {"scale-target", &FitOptions::scale_target, "auto|none|range", 0, 0,
      "range: a regression target is mapped to [-1, 1] by its range on the training rows; auto: none, or what "
      "the preset says"},

@@ -8,14 +8,18 @@
 
 namespace mfga {
 
-Folds::Folds(Index rows, Index folds, std::uint64_t seed) : held_out_(static_cast<std::size_t>(folds)) {
-  const std::vector<Index> order = random_rows(rows, rows, seed, RandomStream::kFolds);
+Folds::Folds(Index rows, const CrossValidationOptions& options, std::uint64_t seed)
+    : held_out_(static_cast<std::size_t>(options.folds)),
+      used_(options.used_folds > 0 ? options.used_folds : options.folds),
+      all_rows_(options.most_rows == 0 || rows <= options.most_rows) {
+  const Index count = all_rows_ ? rows : options.most_rows;
+  const std::vector<Index> order = random_rows(rows, count, seed, RandomStream::kFolds);
   for (std::size_t i = 0; i < order.size(); ++i) held_out_[i % held_out_.size()].push_back(order[i]);
 }
 
 std::vector<Index> Folds::training(Index fold) const {
   std::vector<Index> rows;
-  for (Index other = 0; other < count(); ++other) {
+  for (Index other = 0; other < groups(); ++other) {
     if (other != fold) rows.insert(rows.end(), held_out(other).begin(), held_out(other).end());
   }
   return rows;
@@ -35,7 +39,7 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums_of_folds(const Problem& p
   const BlockedRows rows = problem.rows.subset(order);
   const std::vector<double> targets = values_of(problem.targets, order);
   std::vector<Index> ends;
-  for (Index fold = 0; fold < folds.count(); ++fold) {
+  for (Index fold = 0; fold < folds.groups(); ++fold) {
     ends.push_back((ends.empty() ? 0 : ends.back()) + static_cast<Index>(folds.held_out(fold).size()));
   }
   return gram_sums({rows, targets, problem.loss, problem.intercept, problem.workers}, candidates, ends,
@@ -95,7 +99,8 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
 EngineCost gram_validation_cost(const ProblemSize& size, const CrossValidationOptions& options,
                                 double threads) {
   const auto folds = static_cast<double>(options.folds);
-  const double paths = folds * static_cast<double>(options.ridges.size());
+  const auto held_out = static_cast<double>(options.used_folds > 0 ? options.used_folds : options.folds);
+  const double paths = held_out * static_cast<double>(options.ridges.size());
   // Each path sums the rows of its atoms over the folds, takes gradients, and solves.
   const double path = size.terms * size.candidates * (folds + size.terms / size.per_step) +
                       2 * size.terms * size.terms * size.terms;
@@ -105,8 +110,14 @@ EngineCost gram_validation_cost(const ProblemSize& size, const CrossValidationOp
 
 EngineCost lazy_validation_cost(const ProblemSize& size, const CrossValidationOptions& options) {
   const auto folds = static_cast<double>(options.folds);
+  const auto held_out = static_cast<double>(options.used_folds > 0 ? options.used_folds : options.folds);
+  const double rows =
+      options.most_rows > 0 ? std::min(size.rows, static_cast<double>(options.most_rows)) : size.rows;
   const EngineCost fit = lazy_engine_cost(size);
-  return {fit.operations * (1 + (folds - 1) * static_cast<double>(options.ridges.size())), fit.bytes};
+  // Each fit of the validation sees all but one fold.
+  const double fits =
+      held_out * static_cast<double>(options.ridges.size()) * (folds - 1) / folds * rows / size.rows;
+  return {fit.operations * (1 + fits), fit.bytes};
 }
 
 std::vector<Index> path_terms(Index terms, Index per_step) {
@@ -138,7 +149,7 @@ void summarise(const FoldLosses& losses, double unit, CrossValidation& result) {
       double square = 0;
       for (const Matrix& fold : losses) square += (fold(ridge, step) - mean) * (fold(ridge, step) - mean);
       result.mean(ridge, step) = unit * mean;
-      result.standard_error(ridge, step) = unit * std::sqrt(square / (folds - 1) / folds);
+      result.standard_error(ridge, step) = folds > 1 ? unit * std::sqrt(square / (folds - 1) / folds) : 0;
       const double error = result.mean(ridge, step);
       if (ridge == 0 || error < result.chosen.mean) result.chosen = choice(ridge, step);
       if ((ridge == 0 && step == 0) || error < result.best.mean) result.best = choice(ridge, step);

@@ -21,9 +21,14 @@ namespace mfga {
 // Rows dealt out to folds in a random order.
 class Folds {
  public:
-  Folds(Index rows, Index folds, std::uint64_t seed);
+  Folds(Index rows, Index folds, std::uint64_t seed) : Folds(rows, CrossValidationOptions{folds}, seed) {}
+  // The options may want some of the rows only, or not all folds to be held out.
+  Folds(Index rows, const CrossValidationOptions& options, std::uint64_t seed);
 
-  [[nodiscard]] Index count() const { return static_cast<Index>(held_out_.size()); }
+  // How many folds are held out, the first ones; and how many there are.
+  [[nodiscard]] Index count() const { return used_; }
+  [[nodiscard]] Index groups() const { return static_cast<Index>(held_out_.size()); }
+  [[nodiscard]] bool have_all_rows() const { return all_rows_; }
   [[nodiscard]] const std::vector<Index>& held_out(Index fold) const {
     return held_out_[static_cast<std::size_t>(fold)];
   }
@@ -34,6 +39,8 @@ class Folds {
 
  private:
   std::vector<std::vector<Index>> held_out_;
+  Index used_;
+  bool all_rows_;
 };
 
 // The entries of `values` that stand for these rows.

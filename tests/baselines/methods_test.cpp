@@ -177,8 +177,7 @@ TEST(FitMethods, KernelsMayUsePartOfTheRows) {
       for (std::size_t i = 0; i < 100; ++i) centres.insert(result.model.terms[i].atom.parameters);
       EXPECT_EQ(centres.size(), 100U);
       options.seed = 1;
-      EXPECT_NE(fit(data, options).model.terms[0].atom.parameters,
-                result.model.terms[0].atom.parameters);
+      EXPECT_NE(fit(data, options).model.terms[0].atom.parameters, result.model.terms[0].atom.parameters);
     }
   }
 }

@@ -25,7 +25,8 @@ Matrix sample(Index rows) {
 
 std::vector<InputColumn> scaled(const Matrix& x, ScaleKind scale, int threads = 2) {
   Workers workers(threads);
-  return scale_inputs(fit_standardisation(x.view(), workers).inputs, scale, x.view(), 3, workers);
+  const std::vector<InputColumn> standard = fit_standardisation(x.view(), workers).inputs;
+  return scale_inputs(standard, std::vector<ScaleKind>(standard.size(), scale), x.view(), 3, workers);
 }
 
 double square_deviation(const std::vector<double>& values) {

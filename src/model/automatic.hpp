@@ -1,0 +1,18 @@
+// What the tool chooses where nothing was said, by rules on the number of rows and columns and their kinds;
+// docs/defaults.md explains them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/row_blocks.hpp"
+
+namespace mfga {
+
+// The dictionary for these rows.
+[[nodiscard]] std::string automatic_features(const BlockedRows& rows);
+
+// Of each input, standardised in the rows: quantile for those with heavy tails, else standard.
+[[nodiscard]] std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers);
+
+}  // namespace mfga
