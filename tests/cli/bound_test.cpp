@@ -46,9 +46,11 @@ class BoundCommandTest : public testing::TestWithParam<const char*> {
     ASSERT_EQ(run("generate --quiet --task " + task + " --rows 1200 --inputs 4 --output " + file("test.csv"))
                   .exit_code,
               0);
-    ASSERT_EQ(run("train --quiet --terms 6 --train " + file("train.csv") + " --model " + file("model.json"))
-                  .exit_code,
-              0);
+    ASSERT_EQ(
+        run("train --quiet --terms 6 --features 'linear + gaussian(order=2)' --scale standard --train " +
+            file("train.csv") + " --model " + file("model.json"))
+            .exit_code,
+        0);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }

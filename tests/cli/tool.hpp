@@ -90,6 +90,16 @@ class RunningTool {
   pid_t pid_ = -1;
 };
 
+// One of the warnings of a report has all these parts.
+inline void expect_warning(const nlohmann::json& report, const std::vector<std::string>& parts) {
+  for (const nlohmann::json& warning : report.at("warnings")) {
+    const std::string text = warning;
+    const auto is_in = [&](const std::string& part) { return text.find(part) != std::string::npos; };
+    if (std::all_of(parts.begin(), parts.end(), is_in)) return;
+  }
+  ADD_FAILURE() << "no such warning in " << report.at("warnings");
+}
+
 class ToolTest : public TableTest {
  protected:
   static ToolResult run(const Arguments& arguments) { return RunningTool(arguments).wait(); }

@@ -46,7 +46,7 @@ void expect_path(const Json& report) {
 TEST_F(TrainCommand, ReportsARegressionAsJson) {
   const Json report = run_json({"train", "--train", write(regression_csv(120)), "--test",
                                 write(regression_csv(40, 2), "test.csv"), "--terms", "6", "--per-step", "2",
-                                "--ridge", "0.5"});
+                                "--ridge", "0.5", "--features", "linear + gaussian(order=2)"});
   EXPECT_EQ(report.at("task"), "regression");
   EXPECT_EQ(report.at("loss"), "squared");
   EXPECT_TRUE(report.at("engine") == "lazy" || report.at("engine") == "gram");
@@ -101,8 +101,9 @@ TEST_F(TrainCommand, SaysNullWhereThereIsNothingToReport) {
 }
 
 TEST_F(TrainCommand, PrintsTheFormulaAndTheErrors) {
-  const ToolResult result = run_well({"train", "--train", write(regression_csv(60)), "--test-fraction", "0.2",
-                                      "--terms", "5", "--show", "3", "--model", path("m.json")});
+  const ToolResult result =
+      run_well({"train", "--train", write(regression_csv(60)), "--test-fraction", "0.2", "--terms", "5",
+                "--show", "3", "--model", path("m.json"), "--features", "linear + gaussian(order=2)"});
   expect_message(
       result.out,
       {"48 rows, 3 predictors", "12 more of its rows are held out", "task: regression of \"y\" (inferred",
@@ -117,8 +118,8 @@ TEST_F(TrainCommand, QuietPrintsNothing) {
 
 TEST_F(TrainCommand, SavesTheReportedFit) {
   const std::string file = write(regression_csv(80));
-  const Json report =
-      run_json({"train", "--train", file, "--terms", "4", "--model", path("m.json"), "--threads", "1"});
+  const Json report = run_json({"train", "--train", file, "--terms", "4", "--ridge", "1", "--model",
+                                path("m.json"), "--threads", "1"});
   EXPECT_EQ(report.at("model"), path("m.json"));
   EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "table.csv"}));
   const Table table = TableFile(file, {}).read_for_training("", {});
@@ -183,8 +184,9 @@ TEST_F(TrainCommand, CrossValidatesTheRidge) {
 }
 
 TEST_F(TrainCommand, PrintsTheCrossValidation) {
-  const ToolResult result = run_well({"train", "--train", write(regression_csv(90)), "--terms", "20",
-                                      "--ridge", "cv", "--ridges", "0.25,4"});
+  const ToolResult result =
+      run_well({"train", "--train", write(regression_csv(90)), "--terms", "20", "--ridge", "cv", "--ridges",
+                "0.25,4", "--features", "linear + gaussian(order=2)"});
   expect_message(result.out,
                  {"cross-validation: mean squared error of held-out rows, mean over 5 folds", "     ridge ",
                   "\n        0.25 ", "\n           4 ", "chosen: ridge 0.25 with 13 terms, ", " +- ",

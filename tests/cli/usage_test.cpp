@@ -59,7 +59,8 @@ TEST_F(WrongUsage, CrossValidation) {
   expect_message(refused({"--ridge", "cv", "--ridges", "1,much"}), {"--ridges", "much"});
   expect_message(refused({"--ridge", "cv", "--norm-bound", "2"}), {"--norm-bound", "leave one of them out"});
   expect_message(refused({"--ridge", "cv", "--method", "gk", "--ridges", "0,1"}), {"--ridge", "positive"});
-  expect_message(refused({"--ridge", "cv", "--engine", "gram", "--memory-limit", "0.1"}),
+  expect_message(refused({"--ridge", "cv", "--engine", "gram", "--memory-limit", "0.1", "--features",
+                          "linear + gaussian(order=2)"}),
                  {"13 candidates", "MiB", "--engine lazy", "--folds", "--memory-limit"});
 }
 

@@ -500,11 +500,12 @@ TEST(StepFamily, EveryKnotSplitsTheRows) {
   for (Index j = 0; j < candidates.size(); ++j) {
     const Atom atom = candidates.atom(j);
     knots[static_cast<std::size_t>(atom.inputs[0])].push_back(atom.parameters[0]);
-    EXPECT_EQ(atom.nu, atom.inputs[0] == 0 ? 1 : 0.5);  // divided by the number of knots of its input
+    // Divided by the number of knots of its input.
+    EXPECT_EQ(atom.nu, atom.inputs[0] == 0 ? 1 : atom.inputs[0] == 1 ? 0.5 : 0.25);
   }
   EXPECT_EQ(knots[0], (std::vector{0.5}));
   EXPECT_EQ(knots[1], (std::vector{0.5, 1.5}));
-  EXPECT_EQ(knots[2], (std::vector{16.0, 31.5}));  // at 7 and 32, the quantiles
+  EXPECT_EQ(knots[2], (std::vector{16.0, 27.5, 31.5, 35.5}));  // 7 counts as one part of five
 }
 
 TEST(StepFamily, InnerProductsConvergeToTheSmallerDistributionFunction) {
