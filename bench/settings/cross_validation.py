@@ -1,7 +1,7 @@
 """Setting 5: cross-validation of ridges and sizes beside one fit."""
 
 from harness import Row, at_most, median_of
-from settings.greedy import Problem
+from settings.greedy import PURSUIT, Problem
 
 RIDGES = [10.0**power for power in range(-5, 6)]
 FOLDS = 5
@@ -10,7 +10,7 @@ FOLDS = 5
 def run(bench):
     problem = Problem(bench.quick)
     file = bench.table(problem.rows, problem.inputs)
-    options = ["--target", "-1", "--features", "gaussian(order=2)", "--engine", "gram", "--terms", problem.terms]
+    options = ["--target", "-1", "--features", "gaussian(order=2)", "--engine", "gram", "--terms", problem.terms, *PURSUIT]
     ridges = ",".join(f"{ridge:g}" for ridge in RIDGES)
 
     def one_fit():

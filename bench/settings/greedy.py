@@ -10,6 +10,10 @@ MSE_TOLERANCE = 1e-6
 OTHER_RULE_TOLERANCE = 0.01
 
 
+# The rule of orthogonal matching pursuit, and nothing done to the inputs but standardisation.
+PURSUIT = ("--select", "gradient", "--shortlist", "1", "--scale", "standard")
+
+
 class Problem:
     def __init__(self, quick):
         self.rows, self.inputs, self.terms = (5000, 30, 60) if quick else (46371, 90, 400)
@@ -19,7 +23,7 @@ class Problem:
     def options(self, per_step):
         """No ridge: orthogonal matching pursuit has none."""
         return [
-            *("--target", "-1", "--features", "gaussian(order=2)", "--ridge", "0"),
+            *("--target", "-1", "--features", "gaussian(order=2)", "--ridge", "0", *PURSUIT),
             *("--terms", self.terms, "--per-step", per_step),
         ]
 

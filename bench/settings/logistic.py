@@ -6,6 +6,7 @@ import re
 from harness import Peer, at_least
 from process import NotInstalled, RunError, TookTooLong
 from settings.data_sets import adult
+from settings.greedy import PURSUIT
 
 OBJECTIVE_TOLERANCE = 1e-5
 
@@ -17,7 +18,7 @@ def run(bench):
     def ours(count):
         report = bench.train(
             file,
-            *("--target", "-1", "--features", "linear + gaussian(order=1)", "--ridge", "1"),
+            *("--target", "-1", "--features", "linear + gaussian(order=1)", "--ridge", "1", *PURSUIT),
             *("--terms", count, "--per-step", per_step),
         )
         model = json.loads((bench.folder / "model.json").read_text())
