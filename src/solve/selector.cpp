@@ -57,13 +57,8 @@ std::optional<Index> Selector::RunnersUp::position(Index candidate) const {
 
 Selector::Selector(const Problem& problem, const Candidates& candidates, Engine& engine,
                    const SelectionOptions& options)
-    : problem_(problem),
-      candidates_(candidates),
-      engine_(engine),
-      options_(options),
-      excluded_(static_cast<std::size_t>(candidates.size())) {
-  for (Index j = 0; j < candidates.size(); ++j)
-    excluded_[static_cast<std::size_t>(j)] = candidates.is_constant(j);
+    : problem_(problem), candidates_(candidates), engine_(engine), options_(options) {
+  restart({}, options.shortlist);
   if (options.rule != Rule::kGain) return;
   curvatures_ = engine.square_norms();
   const double n_rows = static_cast<double>(problem.rows.rows());
@@ -82,7 +77,11 @@ Selector::Selector(const Problem& problem, const Candidates& candidates, Engine&
   }
 }
 
-void Selector::exclude(std::span<const Index> candidates) {
+void Selector::restart(std::span<const Index> candidates, Index shortlist) {
+  options_.shortlist = shortlist;
+  runners_up_ = {};
+  excluded_.clear();
+  for (Index j = 0; j < candidates_.size(); ++j) excluded_.push_back(candidates_.is_constant(j));
   for (const Index candidate : candidates) excluded_[static_cast<std::size_t>(candidate)] = true;
 }
 

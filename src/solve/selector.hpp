@@ -48,7 +48,9 @@ class Selector {
   Selector(const Problem& problem, const Candidates& candidates, Engine& engine,
            const SelectionOptions& options);
 
-  void exclude(std::span<const Index> candidates);
+  // Begins with another set, of which these candidates are a part already; what was found out about all
+  // candidates is kept, so this is not for exact gains.
+  void restart(std::span<const Index> candidates, Index shortlist);
   // Adds up to `count` candidates, best first; `gradient` is that at the set. Returns those added; candidates
   // that depend on the atoms of the set are appended to `dependent`. None of either is ever added again.
   [[nodiscard]] std::vector<Index> add(Gradient& gradient, Index count, GrowingSet& set,

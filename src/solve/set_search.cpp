@@ -52,7 +52,8 @@ class SetSearch {
         options_(options),
         on_step_(on_step),
         result_(result),
-        known_(candidates, engine) {}
+        known_(candidates, engine),
+        selector_(problem, candidates, engine, selection_of(options)) {}
 
   // The listed candidates; coefficients start from those of `start`.
   [[nodiscard]] FittedSet fitted(const std::vector<Index>& list, const ActiveSet& start) {
@@ -79,15 +80,11 @@ class SetSearch {
     Gradient gradient;
     static_cast<void>(engine_.gradient(growing.active, gradient));
     ++result_.gradient_passes;
-    SelectionOptions selection = options_.selection;
-    selection.ridge = options_.penalty.ridge;
-    selection.exact_gain = false;
     constexpr Index kPerAtom = 3;
     constexpr Index kFewest = 16;
-    selection.shortlist = std::max(selection.shortlist, kPerAtom * count + kFewest);
-    Selector selector(problem_, candidates_, engine_, selection);
-    selector.exclude(growing.active.candidates);
-    static_cast<void>(selector.add(gradient, count, growing, result_.dependent));
+    selector_.restart(growing.active.candidates,
+                      std::max(options_.selection.shortlist, kPerAtom * count + kFewest));
+    static_cast<void>(selector_.add(gradient, count, growing, result_.dependent));
     set.active = std::move(growing.active);
     solve(set);
     return set;
@@ -115,6 +112,13 @@ class SetSearch {
   }
 
  private:
+  static SelectionOptions selection_of(const GreedyOptions& options) {
+    SelectionOptions selection = options.selection;
+    selection.ridge = options.penalty.ridge;
+    selection.exact_gain = false;
+    return selection;
+  }
+
   void add_known(const std::vector<Index>& list, const ActiveSet& start, GrowingSet& set) {
     const std::vector<bool> accepted = set.independent.add(known_.of(list));
     set.active.intercept = start.intercept;
@@ -145,6 +149,7 @@ class SetSearch {
   const StepCallback& on_step_;
   GreedyResult& result_;
   KnownProducts known_;
+  Selector selector_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   double earlier_seconds_ = result_.path.empty() ? 0 : result_.path.back().seconds;
 };
