@@ -8,6 +8,7 @@
 // 2^-N. Features that are drawn twice are one atom with the sum of their weights.
 #include "features/maclaurin.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <map>
 
 #include "core/random.hpp"
+#include "core/row_kernels.hpp"
 #include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
 #include "features/projected.hpp"
@@ -111,13 +113,18 @@ MFGA_VECTORISED void multiply(const float* a, Index rows, float* out) {
   for (Index n = 0; n < rows; ++n) out[n] *= a[n];
 }
 
-// smallest *= |a|, largest *= |a| + margin
-MFGA_VECTORISED void multiply_bounds(const double* a, const double* margins, Index rows, double* smallest,
-                                     double* largest) {
+// smallest *= |a|, largest *= |a| + margin * norms
+MFGA_VECTORISED void multiply_bounds(const double* a, double margin, const double* norms, Index rows,
+                                     double* smallest, double* largest) {
   for (Index n = 0; n < rows; ++n) {
     smallest[n] *= std::abs(a[n]);
-    largest[n] *= std::abs(a[n]) + margins[n];
+    largest[n] *= std::abs(a[n]) + margin * norms[n];
   }
+}
+
+// largest = largest - smallest + relative * largest
+MFGA_VECTORISED void to_errors(const double* smallest, double relative, Index rows, double* largest) {
+  for (Index n = 0; n < rows; ++n) largest[n] = largest[n] - smallest[n] + relative * largest[n];
 }
 
 class SignProducts final : public FunctionTiles {
@@ -151,23 +158,22 @@ class SignProducts final : public FunctionTiles {
   void add_square_errors(const RowBlock& block, double* out, Arena& arena) const {
     constexpr double kRounding = 0x1p-24;
     const Arena::Scope scope(arena);
-    double* margins = arena.take(block.rows);
+    double* norms = arena.take(block.rows);
     double* smallest = arena.take(block.rows);
     double* largest = arena.take(block.rows);
+    square_roots(block.square_norms, block.rows, norms);
     const auto add = [&](Index atom, const double* projections) {
       const auto position = static_cast<std::size_t>(atom);
-      const auto n_inputs = static_cast<double>(block.inputs);
-      const double length = std::sqrt(n_inputs) / sigmas_[position];  // of its vectors
+      const double length = std::sqrt(static_cast<double>(block.inputs)) / sigmas_[position];  // of a vector
+      const double margin = single_projection_error(block.inputs) * length;
       const Index order = vectors_end(atom) - vectors_end(atom - 1);
-      for (Index n = 0; n < block.rows; ++n)
-        margins[n] = single_projection_error(block.inputs) * length * std::sqrt(block.square_norms[n]);
       std::fill_n(smallest, block.rows, factors_[position]);
       std::fill_n(largest, block.rows, factors_[position]);
       for (Index v = 0; v < order; ++v)
-        multiply_bounds(projections + v * block.stride, margins, block.rows, smallest, largest);
-      const double relative = single_sum_error() + kRounding * static_cast<double>(2 * order + 2);
-      for (Index n = 0; n < block.rows; ++n)
-        out[atom] += std::pow(largest[n] - smallest[n] + relative * largest[n], 2);
+        multiply_bounds(projections + v * block.stride, margin, norms, block.rows, smallest, largest);
+      to_errors(smallest, single_sum_error() + kRounding * static_cast<double>(2 * order + 2), block.rows,
+                largest);
+      out[atom] += cblas_ddot(static_cast<int>(block.rows), largest, 1, largest, 1);
     };
     for_each_projected(block, vectors_.values.data(), 0, size(), arena, add);
   }
