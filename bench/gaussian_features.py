@@ -29,6 +29,22 @@ def envelope(z, sigma):
     return np.exp(np.einsum("nj,nj->n", z, z) / (-2 * sigma**2))
 
 
+def second_order(tile, weight, factors, out):
+    """weight * factors[|a|] / sqrt(a!) * x^a for all |a| <= 2, in the order of feature_tuples. [features x rows]
+
+    The tile [inputs x rows] is small enough to stay in the cache while inputs are multiplied with one another.
+    """
+    inputs = len(tile)
+    np.multiply(weight, factors[0], out=out[0])
+    np.multiply(tile, weight * factors[1], out=out[1 : 1 + inputs])
+    row = 1 + inputs
+    for i in range(inputs):
+        left = tile[i] * weight * factors[2]
+        np.multiply(tile[i] / np.sqrt(2), left, out=out[row])  # a! = 2 for a square
+        np.multiply(tile[i + 1 :], left, out=out[row + 1 : row + inputs - i])
+        row += inputs - i
+
+
 def standardise(x):
     z = x - x.mean(axis=0)
     z /= np.sqrt(np.einsum("nj,nj->j", z, z) / len(z))

@@ -9,7 +9,7 @@ import page
 import report
 from harness import Bench, Peer, Row, at_least, at_most
 from process import NotInstalled, RunError, TookTooLong, run_child
-from settings import greedy, logistic, reading
+from settings import families, greedy, logistic, reading
 
 
 def raising(error):
@@ -50,6 +50,23 @@ class Answers(unittest.TestCase):
     def test_logistic_atoms_are_named_as_the_peers_name_them(self):
         ours = {"path": [{"added": ["x3", "G(7.52)", "x12 * G(7.52)"]}]}
         self.assertEqual(logistic.our_atoms(ours), {"x3", "G", "x12 G"})
+
+    def test_a_gradient_of_other_features_is_refused(self):
+        case = families.Case("gaussian", {"order": 2}, 90)
+        ours = {"candidates": 5, "path": [{"added": ["x1 * x7 * G(9.5)"], "largest_gradient": 2.0}]}
+        theirs = {"features": 5, "best": [1, 7], "largest": 2.0}
+        self.assertIn("same first feature", families.same_work(case, ours, theirs))
+        self.assertEqual("as many features", families.same_work(case, ours, theirs | {"best": None}))
+        for wrong in ({"features": 6}, {"best": [1, 8]}, {"largest": 2.1}, {"largest": float("nan")}):
+            self.assertRaises(RunError, families.same_work, case, ours, theirs | wrong)
+
+    def test_a_family_without_a_case_is_refused(self):
+        families.check_all_covered("### `linear`\n\n### `step`\n", {"linear", "step", "more"})
+        self.assertRaises(RunError, families.check_all_covered, "### `linear`\n\n### `new`\n", {"linear"})
+
+    def test_families_are_written_as_in_the_dictionary(self):
+        self.assertEqual(families.Case("linear", {}, 90).expression, "linear")
+        self.assertEqual(families.Case("step", {"knots": 3}, 90).expression, "step(knots=3)")
 
     def test_another_table_is_refused(self):
         ours = {"n_train": 10, "inputs_read": [{"mean": 1.0, "deviation": 2.0}]}

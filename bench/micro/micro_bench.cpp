@@ -2,6 +2,8 @@
 // second. `./dev micro`; Google Benchmark's options follow, e.g. --benchmark_filter=correlate.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -82,27 +84,69 @@ void add_row_products_of_a_block(benchmark::State& state) {
 BENCHMARK_TEMPLATE(add_row_products_of_a_block, double);
 BENCHMARK_TEMPLATE(add_row_products_of_a_block, float);
 
-void exponentials_of_a_block(benchmark::State& state) {
-  const Matrix values = random_matrix(1, kBlockRows);
-  Matrix out(1, kBlockRows);
+// Elementary functions: numbers per second.
+template <typename Real, void (*kFunction)(const Real*, Real, Index, Real*)>
+void scaled_function_of_a_block(benchmark::State& state) {
+  const Matrix numbers = random_matrix(1, kBlockRows);
+  const std::vector<Real> values(numbers.values.begin(), numbers.values.end());
+  std::vector<Real> out(values.size());
   for ([[maybe_unused]] auto _ : state) {
-    exponentials(values.row(0), -0.5, kBlockRows, out.row(0));
+    kFunction(values.data(), Real{-0.5}, kBlockRows, out.data());
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(state.iterations() * kBlockRows);
 }
-BENCHMARK(exponentials_of_a_block);
+BENCHMARK_TEMPLATE(scaled_function_of_a_block, double, exponentials)->Name("exponentials_of_a_block<double>");
+BENCHMARK_TEMPLATE(scaled_function_of_a_block, float, exponentials)->Name("exponentials_of_a_block<float>");
+BENCHMARK_TEMPLATE(scaled_function_of_a_block, double, cosines)->Name("cosines_of_a_block<double>");
+BENCHMARK_TEMPLATE(scaled_function_of_a_block, float, cosines)->Name("cosines_of_a_block<float>");
 
-void cosines_of_a_block(benchmark::State& state) {
-  const Matrix values = random_matrix(1, kBlockRows);
+template <void (*kFunction)(const double*, Index, double*)>
+void function_of_a_block(benchmark::State& state) {
+  Matrix values = random_matrix(1, kBlockRows);
+  for (double& value : values.values) value = std::abs(value);
   Matrix out(1, kBlockRows);
   for ([[maybe_unused]] auto _ : state) {
-    cosines(values.row(0), 1, kBlockRows, out.row(0));
+    kFunction(values.row(0), kBlockRows, out.row(0));
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(state.iterations() * kBlockRows);
 }
-BENCHMARK(cosines_of_a_block);
+BENCHMARK_TEMPLATE(function_of_a_block, logarithms)->Name("logarithms_of_a_block");
+BENCHMARK_TEMPLATE(function_of_a_block, square_roots)->Name("square_roots_of_a_block");
+
+// The distances of a block's rows from a landmark. Operations: 3 per row and input.
+template <typename Real>
+void absolute_distances_of_a_block(benchmark::State& state) {
+  const Matrix numbers = random_matrix(kInputs + 1, kBlockRows);
+  const std::vector<Real> values(numbers.values.begin(), numbers.values.end());
+  const Real* centre = values.data() + kInputs * kBlockRows;
+  std::vector<Real> out(kBlockRows);
+  for ([[maybe_unused]] auto _ : state) {
+    absolute_distances(values.data(), kInputs, kBlockRows, centre, kBlockRows, out.data());
+    benchmark::ClobberMemory();
+  }
+  count_flop(state, 3.0 * kInputs * kBlockRows);
+}
+BENCHMARK_TEMPLATE(absolute_distances_of_a_block, double);
+BENCHMARK_TEMPLATE(absolute_distances_of_a_block, float);
+
+// One of the transforms behind structured frequencies.
+template <typename Real>
+void hadamard_transform_of_a_block(benchmark::State& state) {
+  constexpr Index kSize = 128;  // the power of two above the number of inputs
+  const Matrix numbers = random_matrix(kSize, kBlockRows);
+  const std::vector<Real> values(numbers.values.begin(), numbers.values.end());
+  std::vector<Real> rows(values.size());
+  for ([[maybe_unused]] auto _ : state) {
+    std::copy(values.begin(), values.end(), rows.begin());  // else they would grow for ever
+    hadamard_transform(rows.data(), kSize, kBlockRows);
+    benchmark::ClobberMemory();
+  }
+  count_flop(state, std::log2(kSize) * kSize * kBlockRows);
+}
+BENCHMARK_TEMPLATE(hadamard_transform_of_a_block, double);
+BENCHMARK_TEMPLATE(hadamard_transform_of_a_block, float);
 
 // All second-order candidates against one vector of residuals. Useful operations: 2 per row and candidate.
 void correlate_a_block(benchmark::State& state) {

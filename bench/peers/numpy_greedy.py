@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from gaussian_features import feature_tuples, in_threads, standardise, timing
+from gaussian_features import envelope, feature_tuples, in_threads, second_order, standardise, timing
 from machine import peak_memory_mib
 
 TILE_ROWS = 2048  # the fastest of 256 to all rows; also faster than features stored row by row
@@ -31,24 +31,15 @@ def run(job):
 def materialise(x, sigma):
     """All features, one per row of the result, so that a chosen feature is contiguous. [features x rows]
 
-    Written in tiles of rows, so that the inputs of a tile stay in the cache while they are multiplied with
-    one another, and the tiles are spread over threads.
+    Written in tiles of rows, which are spread over threads.
     """
     rows, inputs = x.shape
-    features = np.empty((1 + inputs + inputs * (inputs + 1) // 2, rows))
+    features = np.empty((len(feature_tuples(inputs)), rows))
 
     def make_tile(first):
-        tile = np.ascontiguousarray(x[first : first + TILE_ROWS].T)  # [inputs x tile]
-        out = features[:, first : first + TILE_ROWS]
-        envelope = out[0]
-        np.exp(np.einsum("jn,jn->n", tile, tile) / (-2 * sigma**2), out=envelope)
-        np.multiply(tile, envelope / sigma, out=out[1 : 1 + inputs])
-        row = 1 + inputs
-        for i in range(inputs):
-            left = tile[i] * envelope / sigma**2
-            np.multiply(tile[i] / np.sqrt(2), left, out=out[row])  # a! = 2 for a square
-            np.multiply(tile[i + 1 :], left, out=out[row + 1 : row + inputs - i])
-            row += inputs - i
+        tile = np.ascontiguousarray(x[first : first + TILE_ROWS].T)
+        factors = (1, 1 / sigma, 1 / sigma**2)
+        second_order(tile, envelope(tile.T, sigma), factors, features[:, first : first + TILE_ROWS])
 
     in_threads(make_tile, range(0, rows, TILE_ROWS))
     return features

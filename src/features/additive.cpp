@@ -183,6 +183,11 @@ class AdditiveFamily final : public UnivariateFamily {
     }
     return result;
   }
+  // All of an input, which have roots and logarithms in common, as long as they stay in a cache.
+  [[nodiscard]] Index tile(const FamilyOptionValues& values) const override {
+    constexpr Index kMost = 63;
+    return std::min<Index>(kMost, 2 * parse(values).order + 1);
+  }
   void validate_parameters(std::span<const double> parameters) const override {
     if (!(parameters[1] > 0)) {
       throw Error(

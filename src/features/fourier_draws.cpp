@@ -13,6 +13,7 @@
 
 #include "core/random.hpp"
 #include "core/row_kernels.hpp"
+#include "core/typed_arena.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -224,9 +225,6 @@ Matrix structured_frequencies(const SignedHadamard& structure, Index count, Inde
   }
   return frequencies;
 }
-
-double* take(Arena& arena, Index count, const double* /*like*/) { return arena.take(count); }
-float* take(Arena& arena, Index count, const float* /*like*/) { return arena.take_single(count); }
 
 }  // namespace
 

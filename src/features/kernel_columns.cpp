@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/row_kernels.hpp"
+#include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
 #include "mfga/error.hpp"
 
@@ -89,9 +90,6 @@ MFGA_VECTORISED void powers(float factor, int degree, Index count, float* values
     values[n] = power;
   }
 }
-
-double* take(Arena& arena, Index count, const double* /*like*/) { return arena.take(count); }
-float* take(Arena& arena, Index count, const float* /*like*/) { return arena.take_single(count); }
 
 // Turns square distances into values of a Gaussian or Matern kernel, absolute distances into those of a
 // Laplace kernel.

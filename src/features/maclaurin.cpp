@@ -8,6 +8,7 @@
 // 2^-N. Features that are drawn twice are one atom with the sum of their weights.
 #include "features/maclaurin.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +17,9 @@
 #include <map>
 
 #include "core/random.hpp"
+#include "core/row_kernels.hpp"
+#include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
-#include "features/listed_candidates.hpp"
 #include "features/projected.hpp"
 #include "mfga/error.hpp"
 
@@ -107,26 +109,73 @@ MFGA_VECTORISED void multiply(const double* a, Index rows, double* out) {
   for (Index n = 0; n < rows; ++n) out[n] *= a[n];
 }
 
-class MaclaurinValues final : public AtomEvaluator {
+MFGA_VECTORISED void multiply(const float* a, Index rows, float* out) {
+  for (Index n = 0; n < rows; ++n) out[n] *= a[n];
+}
+
+// smallest *= |a|, largest *= |a| + margin * norms
+MFGA_VECTORISED void multiply_bounds(const double* a, double margin, const double* norms, Index rows,
+                                     double* smallest, double* largest) {
+  for (Index n = 0; n < rows; ++n) {
+    smallest[n] *= std::abs(a[n]);
+    largest[n] *= std::abs(a[n]) + margin * norms[n];
+  }
+}
+
+// largest = largest - smallest + relative * largest
+MFGA_VECTORISED void to_errors(const double* smallest, double relative, Index rows, double* largest) {
+  for (Index n = 0; n < rows; ++n) largest[n] = largest[n] - smallest[n] + relative * largest[n];
+}
+
+class SignProducts final : public FunctionTiles {
  public:
-  explicit MaclaurinValues(std::span<const Atom> atoms) {
+  explicit SignProducts(std::span<const Atom> atoms) {
     for (const Atom& atom : atoms) {
       for (const double sign : signs_of(atom)) vectors_.values.push_back(sign / atom.parameters[0]);
       if (order_of(atom) > 0) vectors_.cols = static_cast<Index>(signs_of(atom).size() / order_of(atom));
       vectors_.rows += static_cast<Index>(order_of(atom));
       ends_.push_back(vectors_.rows);
       factors_.push_back(std::sqrt(atom.nu));
+      sigmas_.push_back(atom.parameters[0]);
     }
+    single_vectors_ = rounded_to_single(vectors_);
   }
+
+  [[nodiscard]] Index size() const override { return static_cast<Index>(ends_.size()); }
+  [[nodiscard]] Index tile() const override { return 32; }  // about twice as many projections
 
   void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
                 Arena& arena) const override {
-    constexpr Index kProjections = 64;  // that stay in the second-level cache
-    for (Index begin = first, end = first; begin < first + count; begin = end) {
-      ++end;
-      while (end < first + count && vectors_end(end) - vectors_end(begin - 1) <= kProjections) ++end;
-      set_products(block, begin, end, out + (begin - first) * out_stride, out_stride, arena);
-    }
+    evaluate_with(block, vectors_.values.data(), first, count, out, out_stride, arena);
+  }
+  void evaluate_single(const RowBlock& block, Index first, Index count, float* out, Index out_stride,
+                       Arena& arena) const override {
+    evaluate_with(block, single_vectors_.data(), first, count, out, out_stride, arena);
+  }
+
+  // A projection is off by at most some margin, so a product by the difference of the products without and
+  // with it, and by what the rounding of products and sums adds.
+  void add_square_errors(const RowBlock& block, double* out, Arena& arena) const {
+    constexpr double kRounding = 0x1p-24;
+    const Arena::Scope scope(arena);
+    double* norms = arena.take(block.rows);
+    double* smallest = arena.take(block.rows);
+    double* largest = arena.take(block.rows);
+    square_roots(block.square_norms, block.rows, norms);
+    const auto add = [&](Index atom, const double* projections) {
+      const auto position = static_cast<std::size_t>(atom);
+      const double length = std::sqrt(static_cast<double>(block.inputs)) / sigmas_[position];  // of a vector
+      const double margin = single_projection_error(block.inputs) * length;
+      const Index order = vectors_end(atom) - vectors_end(atom - 1);
+      std::fill_n(smallest, block.rows, factors_[position]);
+      std::fill_n(largest, block.rows, factors_[position]);
+      for (Index v = 0; v < order; ++v)
+        multiply_bounds(projections + v * block.stride, margin, norms, block.rows, smallest, largest);
+      to_errors(smallest, single_sum_error() + kRounding * static_cast<double>(2 * order + 2), block.rows,
+                largest);
+      out[atom] += cblas_ddot(static_cast<int>(block.rows), largest, 1, largest, 1);
+    };
+    for_each_projected(block, vectors_.values.data(), 0, size(), arena, add);
   }
 
  private:
@@ -135,23 +184,72 @@ class MaclaurinValues final : public AtomEvaluator {
     return atom < 0 ? 0 : ends_[static_cast<std::size_t>(atom)];
   }
 
-  void set_products(const RowBlock& block, Index begin, Index end, double* out, Index out_stride,
-                    Arena& arena) const {
-    const Index first = vectors_end(begin - 1);
-    const Index count = vectors_end(end - 1) - first;
-    const Arena::Scope scope(arena);
-    double* projections = arena.take(std::max<Index>(count, 1) * block.stride);
-    if (count > 0) project(block, vectors_.row(first), count, projections, block.stride);
-    for (Index atom = begin; atom < end; ++atom, out += out_stride) {
-      std::fill_n(out, block.rows, factors_[static_cast<std::size_t>(atom)]);
-      for (Index v = vectors_end(atom - 1); v < vectors_end(atom); ++v)
-        multiply(projections + (v - first) * block.stride, block.rows, out);
+  // Calls use(atom, the projections of the rows on its vectors), a few atoms' projections at a time.
+  template <class T, class Use>
+  void for_each_projected(const RowBlock& block, const T* vectors, Index first, Index count, Arena& arena,
+                          Use use) const {
+    constexpr Index kProjections = 64;  // that stay in the second-level cache
+    for (Index begin = first, end = first; begin < first + count; begin = end) {
+      ++end;
+      while (end < first + count && vectors_end(end) - vectors_end(begin - 1) <= kProjections) ++end;
+      const Index start = vectors_end(begin - 1);
+      const Index wanted = vectors_end(end - 1) - start;
+      const Arena::Scope scope(arena);
+      T* projections = take(arena, std::max<Index>(wanted, 1) * block.stride, vectors);
+      if (wanted > 0) project(block, vectors + start * vectors_.cols, wanted, projections, block.stride);
+      for (Index atom = begin; atom < end; ++atom)
+        use(atom, projections + (vectors_end(atom - 1) - start) * block.stride);
     }
   }
 
-  Matrix vectors_;           // signs / sigma of all atoms
+  template <class T>
+  void evaluate_with(const RowBlock& block, const T* vectors, Index first, Index count, T* out,
+                     Index out_stride, Arena& arena) const {
+    for_each_projected(block, vectors, first, count, arena, [&](Index atom, const T* projections) {
+      T* value = out + (atom - first) * out_stride;
+      std::fill_n(value, block.rows, static_cast<T>(factors_[static_cast<std::size_t>(atom)]));
+      const Index order = vectors_end(atom) - vectors_end(atom - 1);
+      for (Index v = 0; v < order; ++v) multiply(projections + v * block.stride, block.rows, value);
+    });
+  }
+
+  Matrix vectors_;  // signs / sigma of all atoms
+  std::vector<float> single_vectors_;
   std::vector<Index> ends_;  // of each atom's vectors
   std::vector<double> factors_;
+  std::vector<double> sigmas_;
+};
+
+class MaclaurinCandidates final : public TiledCandidates {
+ public:
+  explicit MaclaurinCandidates(std::vector<Atom> atoms) : atoms_(std::move(atoms)), products_(atoms_) {}
+
+  [[nodiscard]] Atom atom(Index candidate) const override {
+    return atoms_[static_cast<std::size_t>(candidate)];
+  }
+  [[nodiscard]] const SingleCorrelator* single() const override { return this; }
+  void add_square_errors(const RowBlock& block, double* out, Arena& arena) const override {
+    products_.add_square_errors(block, out, arena);
+  }
+
+ private:
+  [[nodiscard]] const FunctionTiles& tiles() const override { return products_; }
+
+  std::vector<Atom> atoms_;
+  SignProducts products_;
+};
+
+class MaclaurinEvaluator final : public AtomEvaluator {
+ public:
+  explicit MaclaurinEvaluator(std::span<const Atom> atoms) : products_(atoms) {}
+
+  void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
+                Arena& arena) const override {
+    products_.evaluate(block, first, count, out, out_stride, arena);
+  }
+
+ private:
+  SignProducts products_;
 };
 
 // `(a + b - c)` for signs of inputs, the first few of them.
@@ -186,14 +284,12 @@ class MaclaurinFamily final : public ProjectedFamily {
   [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
                                                       const CandidateContext& context,
                                                       double nu) const override {
-    constexpr Index kTile = 32;  // atoms; about twice as many projections
     const double sigma = sigma_of(values).resolve(context.auto_sigma);
-    return std::make_unique<ListedCandidates>(
-        *this, draw_atoms(Series(values), count_of(values), context.n_inputs, sigma, nu, context.seed),
-        kTile);
+    return std::make_unique<MaclaurinCandidates>(
+        draw_atoms(Series(values), count_of(values), context.n_inputs, sigma, nu, context.seed));
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
-    return std::make_unique<MaclaurinValues>(atoms);
+    return std::make_unique<MaclaurinEvaluator>(atoms);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

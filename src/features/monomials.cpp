@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/row_kernels.hpp"
+#include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
 
 namespace mfga {
@@ -51,9 +52,6 @@ struct Inputs {
   Index rows;
   [[nodiscard]] const T* input(Index j) const { return values + j * stride; }
 };
-
-double* take(Arena& arena, Index count, const double* /*like*/) { return arena.take(count); }
-float* take(Arena& arena, Index count, const float* /*like*/) { return arena.take_single(count); }
 
 class MonomialCandidates final : public CandidateFamily, public SingleCorrelator {
  public:

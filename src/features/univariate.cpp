@@ -38,7 +38,7 @@ bool UnivariateFamily::needs_sigma(const FamilyOptionValues& /*values*/) const {
 
 std::unique_ptr<CandidateFamily> UnivariateFamily::bind(const FamilyOptionValues& values,
                                                         const CandidateContext& context, double nu) const {
-  return std::make_unique<ListedCandidates>(*this, atoms(values, context, nu), kUnivariateTile);
+  return std::make_unique<ListedCandidates>(*this, atoms(values, context, nu), tile(values));
 }
 
 std::unique_ptr<AtomEvaluator> UnivariateFamily::evaluator(std::span<const Atom> atoms) const {

@@ -8,6 +8,9 @@
 
 namespace mfga {
 
+// Values of so many atoms of one input, its own values and the weights stay in the first-level cache.
+inline constexpr Index kUnivariateTile = 4;
+
 class UnivariateFamily : public FeatureFamily {
  public:
   [[nodiscard]] bool needs_sigma(const FamilyOptionValues& values) const override;
@@ -25,6 +28,8 @@ class UnivariateFamily : public FeatureFamily {
   // The candidates, input by input.
   [[nodiscard]] virtual std::vector<Atom> atoms(const FamilyOptionValues& values,
                                                 const CandidateContext& context, double nu) const = 0;
+  // Candidates whose values are computed at a time.
+  [[nodiscard]] virtual Index tile(const FamilyOptionValues& /*values*/) const { return kUnivariateTile; }
   // Throws Error(kBadData) if they are wrong.
   virtual void validate_parameters(std::span<const double> parameters) const = 0;
 
@@ -32,8 +37,5 @@ class UnivariateFamily : public FeatureFamily {
   [[nodiscard]] static std::string_view wave_name(double sine) { return sine == 0 ? "cos" : "sin"; }
   static void validate_wave(double sine);
 };
-
-// Values of so many atoms of one input, its own values and the weights stay in the first-level cache.
-inline constexpr Index kUnivariateTile = 4;
 
 }  // namespace mfga

@@ -674,6 +674,17 @@ TEST(MaclaurinFamily, InnerProductsConvergeToTheKernel) {
   EXPECT_LT(polynomial.size(), 60);  // few products of signs of three inputs differ
 }
 
+TEST(MaclaurinFamily, SinglePrecisionIsExactEnoughToSearch) {
+  const Matrix x = reference::random_matrix(600, 20, 3);
+  const BlockedRows rows(x.view(), reference::plain_inputs(20));
+  const Candidates candidates(Dictionary("maclaurin(count=200, sigma=5)"), {20, 1, 3});
+  ASSERT_TRUE(candidates.have_single());
+  Workers workers(2);
+  const std::vector<double> errors = candidates.single_errors(rows, workers);
+  const std::vector<double> squares = candidates.square_norms(rows, workers);
+  for (std::size_t j = 0; j < errors.size(); ++j) EXPECT_LT(errors[j], 1e-3 * std::sqrt(squares[j])) << j;
+}
+
 TEST(Families, WhatTakesAtomsFromRowsSaysSoWithoutRows) {
   for (const std::string family : {"landmark", "step", "hinge", "spline", "periodic", "additive"}) {
     try {
