@@ -39,7 +39,7 @@ constexpr std::string_view kGuide = R"(<section aria-labelledby="guide">
 <dt>paper</dt><dd>The published figure, from the paper&#8217;s own machine.</dd>
 <dt>&#177;</dt><dd>Standard error of the mean over the seeds, for methods that draw random features.</dd>
 <dt>M, M<sub>0</sub></dt><dd>Terms in the model, and candidates they were chosen from.</dd>
-<dt>our default</dt><dd>MFGA as <code>mfga train</code> runs it when told nothing else, with as many terms as in the paper and
+<dt>our default</dt><dd>MFGA with an intercept on <code>linear + gaussian(order=2)</code>, the paper's rule, with as many terms as in the paper and
 with fewer.</dd>
 </dl>
 </section>
