@@ -3,7 +3,7 @@
 
     repro/selection.py DATA_FOLDER [--sets year,news] [--terms 10,20] [--out results.json]
 
-DATA_FOLDER has the public data sets as described in the README. The ridge of every fit is chosen by 3-fold
+DATA_FOLDER has the public data sets as described in the README. The ridge of every fit is chosen by 2-fold
 cross-validation on the training rows. With --out, results that are in the file already are not computed again.
 """
 
@@ -31,7 +31,7 @@ RULES = {
     "gain": ["--select", "gain"],
     "gain + refine": ["--select", "gain", "--refine"],
 }
-RIDGES = ["--ridge", "cv", "--folds", "3", "--ridges", "1e-4,1e-2,1,100"]
+RIDGES = ["--ridge", "cv", "--folds", "2", "--ridges", "1e-4,1e-2,1,100"]
 STEPS = 20  # at least so many greedy steps, if there are so many terms
 
 

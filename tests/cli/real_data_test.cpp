@@ -78,19 +78,29 @@ TEST_F(RealDataCommand, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
 }
 
 TEST_F(RealDataCommand, EveryFamilyTrains) {
-  const std::vector<std::string> features = {
-      "linear", "polynomial", "step", "hinge", "hinge(knots=1, interactions=2)", "spline", "periodic", "additive",
-      "gaussian", "fourier(count=200)", "fourier(count=200, kernel=laplace, draw=sobol)", "landmark(count=100)",
-      "landmark(count=100, kernel=matern(1.5), choose=kmeans++)", "nystrom(count=50)",
-      "maclaurin(count=200, sigma=auto*3)"};
+  const std::vector<std::string> features = {"linear",
+                                             "polynomial",
+                                             "step",
+                                             "hinge",
+                                             "hinge(knots=1, interactions=2)",
+                                             "spline",
+                                             "periodic",
+                                             "additive",
+                                             "gaussian",
+                                             "fourier(count=200)",
+                                             "fourier(count=200, kernel=laplace, draw=sobol)",
+                                             "landmark(count=100)",
+                                             "landmark(count=100, kernel=matern(1.5), choose=kmeans++)",
+                                             "nystrom(count=50)",
+                                             "maclaurin(count=200, sigma=auto*3)"};
   const std::vector<std::vector<std::string>> tables = {
       {"--train", data("year/train.csv"), "--test", data("year/test.csv"), "--header", "no", "--target", "0"},
       {"--train", data("adult/a9a"), "--test", data("adult/a9a.t"), "--n-features", "123"}};
   for (const std::vector<std::string>& table : tables) {
     for (const std::string& expression : features) {
       SCOPED_TRACE(expression);
-      std::vector<std::string> arguments = {"train", "--features", expression, "--terms", "3", "--ridge", "1",
-                                            "--model", path("m.json")};
+      std::vector<std::string> arguments = {"train",   "--features", expression, "--terms",     "3",
+                                            "--ridge", "1",          "--model",  path("m.json")};
       arguments.insert(arguments.end(), table.begin(), table.end());
       const Json report = run_json(arguments);
       EXPECT_EQ(report.at("terms"), 3);
@@ -107,7 +117,7 @@ TEST_F(RealDataCommand, EveryFamilyTrains) {
 TEST_F(RealDataCommand, AdultTrainsAsItIs) {
   const Json report =
       run_json({"train", "--train", data("adult/adult.data"), "--test", data("adult/adult.test"), "--comment",
-                "|", "--features", "linear", "--scale", "standard", "--terms", "40"});
+                "|", "--features", "linear", "--scale", "standard", "--terms", "40", "--ridge", "1"});
   EXPECT_EQ(report.at("inputs"), 108);
   EXPECT_EQ(report.at("n_test"), 16281);
   EXPECT_EQ(report.at("labels"), (Json{"<=50K", ">50K"}));
