@@ -31,7 +31,7 @@ RULES = {
     "gain": ["--select", "gain"],
     "gain + refine": ["--select", "gain", "--refine"],
 }
-RIDGES = ["--ridge", "cv", "--folds", "2", "--ridges", "1e-4,1e-2,1,100"]
+RIDGES = ["--ridge", "cv", "--folds", "2", "--ridges", "1e-4,1e-3,1e-2,0.1,1,10,100"]
 STEPS = 20  # at least so many greedy steps, if there are so many terms
 
 
