@@ -4,13 +4,18 @@
     repro/selection.py DATA_FOLDER [--sets year,news] [--terms 10,20] [--out results.json]
 
 DATA_FOLDER has the public data sets as described in the README. The ridge of every fit is chosen by 2-fold
-cross-validation on the training rows. With --out, results that are in the file already are not computed again.
+cross-validation on the training rows. An error is marked "+" or "-" where it is better or worse than that of `gradient`
+by more than two standard errors of the difference, row by row of the test table; unmarked ones may differ by chance.
+With --out, results that are in the file already are not computed again.
 """
 
 import argparse
+import csv
 import json
+import math
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -35,20 +40,66 @@ RIDGES = ["--ridge", "cv", "--folds", "2", "--ridges", "1e-4,1e-3,1e-2,0.1,1,10,
 STEPS = 20  # at least so many greedy steps, if there are so many terms
 
 
+def value_after(options, name, default):
+    return options[options.index(name) + 1] if name in options else default
+
+
+def true_targets(data, options):
+    comment = value_after(options, "--comment", "#")
+    target = value_after(options, "--target", "-1")
+    with open(data / value_after(options, "--test", None), newline="") as file:
+        rows = [row for row in csv.reader(file, skipinitialspace=True) if row and not row[0].startswith(comment)]
+    if target in rows[0]:
+        return [row[rows[0].index(target)] for row in rows[1:]]
+    return [row[int(target)] for row in rows]
+
+
+def row_losses(data, options, model):
+    """Of each test row: the square error, or 1 if the class is wrong."""
+    command = [TOOL, "predict", model, data / value_after(options, "--test", None), "--quiet"]
+    for name in ("--header", "--comment"):
+        if name in options:
+            command += [name, value_after(options, name, None)]
+    run = subprocess.run([*map(str, command)], stdout=subprocess.PIPE, check=True, text=True)
+    predicted = [line.split(",")[-1] for line in run.stdout.splitlines()[1:]]
+    truth = true_targets(data, options)
+    if len(predicted) != len(truth):
+        sys.exit(f"{len(predicted)} predictions for {len(truth)} rows of the test table")
+    if all(label in ("0", "1") or not label[-1].isdigit() for label in predicted):
+        return [float(p != t.rstrip(".")) for p, t in zip(predicted, truth)]
+    return [(float(p) - float(t)) ** 2 for p, t in zip(predicted, truth)]
+
+
 def train(data, options, terms, rule):
+    """What is reported of one fit, and the losses of the test rows."""
     arguments = [str(data / value) if value.startswith(tuple(f"{name}/" for name in SETS)) else value for value in options]
     command = [TOOL, "train", *arguments, *RIDGES, *rule, "--terms", str(terms), "--per-step", str(max(1, terms // STEPS))]
-    run = subprocess.run([*map(str, command), "--json", "--quiet"], stdout=subprocess.PIPE, check=True, text=True)
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / "model.json"
+        run = subprocess.run([*map(str, command), "--model", model, "--json", "--quiet"], stdout=subprocess.PIPE, check=True, text=True)
+        losses = row_losses(data, options, model)
     report = json.loads(run.stdout)
     test = report["test"]
     classes = report["task"] == "classification"
-    return {
-        "error": test["error_percent"] if classes else test["rmse"],
+    mean = statistics.fmean(losses)
+    error = test["error_percent"] if classes else test["rmse"]
+    if not math.isclose(error, 100 * mean if classes else math.sqrt(mean), rel_tol=1e-6):
+        sys.exit(f"the tool reports an error of {error}, its predictions have {mean}")
+    result = {
+        "error": error,
         "log_loss": test.get("log_loss"),
         "ridge": report["ridge"],
         "terms": report["terms"],
         "seconds": report["seconds"]["total"],
     }
+    return result, losses
+
+
+def standard_errors_apart(losses, base):
+    """How far the mean loss is below that of `base`, in standard errors of the difference."""
+    differences = [b - a for a, b in zip(losses, base)]
+    deviation = statistics.stdev(differences)
+    return statistics.fmean(differences) / (deviation / math.sqrt(len(differences))) if deviation > 0 else 0.0
 
 
 def save(results, path):
@@ -66,7 +117,12 @@ def table(results, sets, sizes):
             cells = []
             for size in sizes:
                 result = results.get(f"{name} {rule} {size}")
-                cells.append(f"{result['error']:.5g}" if result else "")
+                if not result:
+                    cells.append("")
+                    continue
+                apart = result["better_than_gradient"]
+                mark = " +" if apart > 2 else " -" if apart < -2 else ""
+                cells.append(f"{result['error']:.5g}{mark}")
             lines.append(f"| {name} | {rule} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -88,12 +144,18 @@ def main():
     results = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else {}
     for name in sets:
         for size in sizes:
+            if f"{name} gradient {size}" in results:
+                continue
+            row = {}
+            base = None
             for rule, options in RULES.items():
-                key = f"{name} {rule} {size}"
-                if key not in results:
-                    results[key] = train(arguments.data, SETS[name], size, options)
-                    save(results, arguments.out)
-                print(f"{key}: {results[key]}", file=sys.stderr, flush=True)
+                result, losses = train(arguments.data, SETS[name], size, options)
+                base = base or losses
+                result["better_than_gradient"] = standard_errors_apart(losses, base)
+                row[f"{name} {rule} {size}"] = result
+                print(f"{name} {rule} {size}: {result}", file=sys.stderr, flush=True)
+            results.update(row)
+            save(results, arguments.out)
     print(table(results, sets, sizes))
 
 
