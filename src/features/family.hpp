@@ -103,6 +103,25 @@ class AtomCombination {
   virtual void add_to(const RowBlock& block, double* scores, Arena& arena) const = 0;
 };
 
+// A number of an atom that may be moved so that the atom fits the data better, in the family's own terms: the
+// logarithm of a width, a place on an input, ...
+struct Coordinate {
+  double value = 0;
+  double unit = 1;   // a move by this much changes the atom a lot
+  Index input = -1;  // of a place on an input: that input. Places are stretched along with their input
+};
+
+// How a fixed list of atoms of one family changes with their coordinates and with the inputs.
+class AtomDerivatives {
+ public:
+  virtual ~AtomDerivatives() = default;
+  // For F = sum over atoms i and the block's rows n of weights[i * weight_stride + n] * atom i on row n:
+  // adds the derivatives of F to `coordinates`, atom by atom as FeatureFamily::coordinates lists them, and
+  // to inputs[j * block.stride + n], those by input j of row n. Either may be null.
+  virtual void pull_back(const RowBlock& block, const double* weights, Index weight_stride,
+                         double* coordinates, double* inputs, Arena& arena) const = 0;
+};
+
 // An atom that is factor * exp(-rate |x|^2) * a product of inputs.
 struct Monomial {
   double factor = 1;
@@ -129,6 +148,13 @@ class FeatureFamily {
   [[nodiscard]] virtual std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const = 0;
   [[nodiscard]] virtual std::unique_ptr<AtomCombination> combination(
       std::span<const Atom> atoms, std::span<const double> coefficients) const;
+  // What of an atom may be moved; usually its continuous parameters.
+  [[nodiscard]] virtual std::vector<Coordinate> coordinates(const Atom& /*atom*/) const { return {}; }
+  // The atom with its coordinates at these values.
+  [[nodiscard]] virtual Atom moved(const Atom& atom, std::span<const double> /*values*/) const {
+    return atom;
+  }
+  [[nodiscard]] virtual std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const = 0;
   // If the family's atoms are monomials, products of atoms can be computed together.
   [[nodiscard]] virtual std::optional<Monomial> monomial(const Atom& /*atom*/) const { return std::nullopt; }
   [[nodiscard]] virtual AtomFormula describe(const Atom& atom,
