@@ -178,6 +178,25 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
   }
 }
 
+double row_sum(const double* values, Index count) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  auto sum0 = hn::Zero(d);
+  auto sum1 = hn::Zero(d);
+  auto sum2 = hn::Zero(d);
+  auto sum3 = hn::Zero(d);
+  Index n = 0;
+  for (; n + 4 * lanes <= count; n += 4 * lanes) {  // four sums hide the latency of the additions
+    sum0 = hn::Add(sum0, hn::LoadU(d, values + n));
+    sum1 = hn::Add(sum1, hn::LoadU(d, values + n + lanes));
+    sum2 = hn::Add(sum2, hn::LoadU(d, values + n + 2 * lanes));
+    sum3 = hn::Add(sum3, hn::LoadU(d, values + n + 3 * lanes));
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+  for (; n < count; ++n) sum += values[n];
+  return sum;
+}
+
 // out[n] = function(values[n]). The last few numbers go through the same code, so that a value does not
 // depend on its place in the block.
 template <class T, class Function>
@@ -415,6 +434,10 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
                   double* out) {
   HWY_DYNAMIC_DISPATCH(combine_rows)(rows, coefficients, n_rows, count, out);
 }
+
+HWY_EXPORT(row_sum);
+
+double row_sum(const double* values, Index count) { return HWY_DYNAMIC_DISPATCH(row_sum)(values, count); }
 
 HWY_EXPORT(exponentials_double);
 HWY_EXPORT(exponentials_single);

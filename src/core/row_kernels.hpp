@@ -25,6 +25,9 @@ void add_row_products(const float* a, Index a_rows, Index a_stride, const float*
 void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
                   double* out);
 
+// The sum of values[n], n < count.
+[[nodiscard]] double row_sum(const double* values, Index count);
+
 // out[n] = exp(factor * values[n]), n < count. In single precision, what is less than exp(kLowestExponent) is
 // exp(kLowestExponent): smaller numbers would only slow the arithmetic down, as denormal ones do.
 inline constexpr float kLowestExponent = -80;

@@ -16,6 +16,7 @@
 // Inputs are standardised, so an atom has the value `zero` of its input where u is 0, and a scale.
 #include "features/additive.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,6 +99,28 @@ MFGA_VECTORISED void multiply(const double* a, Index rows, double* out) {
   for (Index n = 0; n < rows; ++n) out[n] *= a[n];
 }
 
+// sqrt(u) and log(u)
+void set_roots_and_logs(const double* x, const Origin& origin, Index rows, double* roots, double* logs) {
+  constexpr double kSmallest = 1e-300;  // the logarithm of 0 is not wanted, and multiplied by 0
+  set_distances(x, origin.zero, origin.scale, 0.0, rows, roots);
+  square_roots(roots, rows, roots);
+  set_distances(x, origin.zero, origin.scale, kSmallest, rows, logs);
+  logarithms(logs, rows, logs);
+}
+
+// a = a / 2 + factor * b
+MFGA_VECTORISED void add_to_half(double factor, const double* b, Index rows, double* a) {
+  for (Index n = 0; n < rows; ++n) a[n] = 0.5 * a[n] + factor * b[n];
+}
+
+// values = values / (x - zero) above zero, else 0
+MFGA_VECTORISED void divide_by_distances(const double* x, double zero, Index rows, double* values) {
+  for (Index n = 0; n < rows; ++n) {
+    const double distance = x[n] - zero;
+    values[n] = distance > 0 ? values[n] / distance : 0.0;
+  }
+}
+
 class AdditiveFamily final : public UnivariateFamily {
  public:
   [[nodiscard]] std::string_view name() const override { return "additive"; }
@@ -109,6 +132,22 @@ class AdditiveFamily final : public UnivariateFamily {
   void check(const FamilyOptionValues& values) const override { static_cast<void>(parse(values)); }
   [[nodiscard]] double candidates(const FamilyOptionValues& values, Index n_inputs) const override {
     return (2.0 * parse(values).order + 1) * static_cast<double>(n_inputs);
+  }
+  // The place `zero` and, of waves, log(scale), which shifts them, and log(frequency).
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    const auto [origin, frequency, sine] = AdditiveParameters(atom.parameters);
+    std::vector<Coordinate> result = {{origin.zero, 1 / origin.scale, atom.inputs[0]}};
+    if (frequency == 0) return result;
+    const double unit = std::min(1.0, 1 / frequency);
+    result.push_back({std::log(origin.scale), unit});
+    result.push_back({std::log(frequency), unit});
+    return result;
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Atom result = atom;
+    result.parameters[0] = values[0];
+    for (std::size_t i = 1; i < values.size(); ++i) result.parameters[i] = positive_from_logarithm(values[i]);
+    return result;
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {
@@ -131,7 +170,6 @@ class AdditiveFamily final : public UnivariateFamily {
 
   void evaluate(std::span<const Atom> atoms, const double* x, Index rows, double* out, Index stride,
                 Arena& arena) const override {
-    constexpr double kSmallest = 1e-300;  // the logarithm of 0 is not wanted, and multiplied by 0
     const Arena::Scope scope(arena);
     double* roots = arena.take(rows);
     double* logs = arena.take(rows);
@@ -140,10 +178,7 @@ class AdditiveFamily final : public UnivariateFamily {
       const AdditiveParameters parameters(atom.parameters);
       if (origin != parameters.origin) {
         origin = parameters.origin;
-        set_distances(x, origin.zero, origin.scale, 0.0, rows, roots);
-        square_roots(roots, rows, roots);
-        set_distances(x, origin.zero, origin.scale, kSmallest, rows, logs);
-        logarithms(logs, rows, logs);
+        set_roots_and_logs(x, origin, rows, roots, logs);
       }
       if (parameters.is_constant_wave()) {
         set_scaled(roots, std::sqrt(atom.nu), 0, rows, out);
@@ -155,6 +190,37 @@ class AdditiveFamily final : public UnivariateFamily {
       multiply(roots, rows, out);
       out += stride;
     }
+  }
+  // For phi = sqrt(u) cos(a) with a = frequency log(u) - ..., the derivative by log(u), and so by log(scale),
+  // is sqrt(u) (cos(a) / 2 - frequency sin(a)); divided by x - zero it is that by x. This grows without
+  // bounds where x approaches zero from above; at zero it is taken as 0.
+  void pull_back(const Atom& atom, const double* x, const double* weights, Index rows, double* coordinates,
+                 double* by_x, Arena& arena) const override {
+    const auto [origin, frequency, sine] = AdditiveParameters(atom.parameters);
+    const auto n_rows = static_cast<int>(rows);
+    const Arena::Scope scope(arena);
+    double* roots = arena.take(rows);
+    double* logs = arena.take(rows);
+    double* slopes = arena.take(rows);  // cosines first
+    double* by_angles = arena.take(rows);
+    set_roots_and_logs(x, origin, rows, roots, logs);
+    set_scaled(logs, frequency, sine * pi / 2, rows, slopes);
+    set_scaled(logs, frequency, sine * pi / 2 - pi / 2, rows,
+               by_angles);  // cosines a quarter of a turn earlier
+    cosines(slopes, std::sqrt(atom.nu), rows, slopes);
+    cosines(by_angles, std::sqrt(atom.nu), rows, by_angles);
+    add_to_half(frequency, by_angles, rows, slopes);
+    multiply(roots, rows, slopes);
+    multiply(weights, rows, slopes);
+    if (coordinates != nullptr && frequency > 0) {
+      multiply(roots, rows, by_angles);
+      multiply(weights, rows, by_angles);
+      coordinates[1] += row_sum(slopes, rows);
+      coordinates[2] += frequency * cblas_ddot(n_rows, by_angles, 1, logs, 1);
+    }
+    divide_by_distances(x, origin.zero, rows, slopes);
+    if (coordinates != nullptr) coordinates[0] -= row_sum(slopes, rows);
+    if (by_x != nullptr) cblas_daxpy(n_rows, 1.0, slopes, 1, by_x, 1);
   }
 
  protected:

@@ -199,5 +199,7 @@ inline constexpr FamilyOption kSigmaOption = {
                                   double highest);
 [[nodiscard]] int parse_small_integer(std::string_view option, std::string_view text, int lowest,
                                       int highest);
+// The number whose logarithm a coordinate is, so far from 0 and infinity that its square is neither.
+[[nodiscard]] double positive_from_logarithm(double logarithm);
 
 }  // namespace mfga

@@ -35,6 +35,10 @@ MFGA_VECTORISED void to_angles(float factor, float phase, Index count, float* va
   for (Index n = 0; n < count; ++n) values[n] = values[n] * factor + phase;
 }
 
+MFGA_VECTORISED void multiply(const double* factors, Index rows, double* out) {
+  for (Index n = 0; n < rows; ++n) out[n] *= factors[n];
+}
+
 // sqrt(nu) cos(<w, x> + b)
 class Cosines final : public FunctionTiles {
  public:
@@ -180,6 +184,23 @@ class FourierCandidates final : public TiledCandidates {
   bool is_exact_enough_ = cosines_.less_exact_than(kUsefulError) <= kMostInexact;
 };
 
+FourierDirections directions_of(std::span<const Atom> atoms) {
+  const auto n_inputs = static_cast<Index>(atoms[0].parameters.size()) - 1;
+  FourierDirections directions;
+  directions.frequencies = Matrix(static_cast<Index>(atoms.size()), n_inputs);
+  for (std::size_t i = 0; i < atoms.size(); ++i) {
+    directions.phases.push_back(atoms[i].parameters[0]);
+    std::copy_n(atoms[i].parameters.begin() + 1, n_inputs, directions.frequencies.row(static_cast<Index>(i)));
+  }
+  return directions;
+}
+
+std::vector<double> factors_of(std::span<const Atom> atoms) {
+  std::vector<double> factors;
+  for (const Atom& atom : atoms) factors.push_back(std::sqrt(atom.nu));
+  return factors;
+}
+
 class FourierEvaluator final : public AtomEvaluator {
  public:
   explicit FourierEvaluator(std::span<const Atom> atoms)
@@ -191,24 +212,36 @@ class FourierEvaluator final : public AtomEvaluator {
   }
 
  private:
-  static FourierDirections directions_of(std::span<const Atom> atoms) {
-    const auto n_inputs = static_cast<Index>(atoms[0].parameters.size()) - 1;
-    FourierDirections directions;
-    directions.frequencies = Matrix(static_cast<Index>(atoms.size()), n_inputs);
-    for (std::size_t i = 0; i < atoms.size(); ++i) {
-      directions.phases.push_back(atoms[i].parameters[0]);
-      std::copy_n(atoms[i].parameters.begin() + 1, n_inputs,
-                  directions.frequencies.row(static_cast<Index>(i)));
-    }
-    return directions;
-  }
-  static std::vector<double> factors_of(std::span<const Atom> atoms) {
-    std::vector<double> factors;
-    for (const Atom& atom : atoms) factors.push_back(std::sqrt(atom.nu));
-    return factors;
+  Cosines cosines_;
+};
+
+// The derivative of a cosine is the cosine a quarter of a turn earlier.
+FourierDirections quarter_turn_earlier(FourierDirections directions) {
+  for (double& phase : directions.phases) phase += std::numbers::pi / 2;
+  return directions;
+}
+
+class FourierDerivatives final : public AtomDerivatives {
+ public:
+  explicit FourierDerivatives(std::span<const Atom> atoms)
+      : slopes_(quarter_turn_earlier(directions_of(atoms)), factors_of(atoms)) {}
+
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* coordinates,
+                 double* inputs, Arena& arena) const override {
+    const Index n_coordinates = 1 + block.inputs;  // of an atom: phase and frequencies
+    slopes_.for_each_tile(block, arena, [&](Index first, Index count, double* by_angles) {
+      for (Index i = 0; i < count; ++i)
+        multiply(weights + (first + i) * weight_stride, block.rows, by_angles + i * block.stride);
+      double* own = coordinates == nullptr ? nullptr : coordinates + first * n_coordinates;
+      for (Index i = 0; own != nullptr && i < count; ++i)
+        own[i * n_coordinates] += row_sum(by_angles + i * block.stride, block.rows);
+      pull_back_projections(block, slopes_.frequency(first).data(), count, by_angles,
+                            own == nullptr ? nullptr : own + 1, n_coordinates, inputs);
+    });
   }
 
-  Cosines cosines_;
+ private:
+  Cosines slopes_;
 };
 
 class FourierFamily final : public ProjectedFamily {
@@ -238,6 +271,22 @@ class FourierFamily final : public ProjectedFamily {
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<FourierEvaluator>(atoms);
+  }
+  // The phase and the frequencies: with all of these a unit off, angles on standardised inputs are about one
+  // off.
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    const double frequency_unit = 1 / std::sqrt(static_cast<double>(atom.parameters.size() - 1));
+    std::vector<Coordinate> result;
+    for (const double value : atom.parameters) result.push_back({value, result.empty() ? 1 : frequency_unit});
+    return result;
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Atom result = atom;
+    result.parameters.assign(values.begin(), values.end());
+    return result;
+  }
+  [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
+    return std::make_unique<FourierDerivatives>(atoms);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

@@ -77,6 +77,14 @@ class GaussianFamily final : public MonomialFamily {
   [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
     return Monomial{taylor_factor(atom), decay(atom.parameters[0]), inputs_with_repetitions(atom)};
   }
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    return {{std::log(atom.parameters[0])}};
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Atom result = atom;
+    result.parameters[0] = positive_from_logarithm(values[0]);
+    return result;
+  }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {
     std::string text = monomial_text(atom, input_names);

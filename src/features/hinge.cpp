@@ -11,6 +11,7 @@
 // exist at a time.
 #include "features/hinge.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,6 +71,12 @@ MFGA_VECTORISED void multiply_by_hinge(const double* x, double knot, double side
   for (Index n = 0; n < rows; ++n) out[n] *= std::max(0.0, side * (x[n] - knot));
 }
 
+// out = weights * the derivative of the hinge by x, which is 0 at the knot
+MFGA_VECTORISED void set_hinge_slope(const double* x, double knot, double side, const double* weights,
+                                     Index rows, double* out) {
+  for (Index n = 0; n < rows; ++n) out[n] = side * (x[n] - knot) > 0 ? side * weights[n] : 0;
+}
+
 MFGA_VECTORISED void multiply(const double* factors, Index rows, double* out) {
   for (Index n = 0; n < rows; ++n) out[n] *= factors[n];
 }
@@ -94,6 +101,37 @@ class HingeValues final : public AtomEvaluator {
       if (atom.inputs.size() == 1) continue;
       const auto [second_input, second_knot, second_side] = hinge_of(atom, 1);
       multiply_by_hinge(block.input(second_input), second_knot, second_side, block.rows, value);
+    }
+  }
+
+ private:
+  std::vector<Atom> atoms_;
+};
+
+// A hinge depends on x - knot, so its derivative by the knot is minus that by the input.
+class HingeDerivatives final : public AtomDerivatives {
+ public:
+  explicit HingeDerivatives(std::span<const Atom> atoms) : atoms_(atoms.begin(), atoms.end()) {}
+
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* coordinates,
+                 double* inputs, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* slopes = arena.take(block.rows);
+    for (const Atom& atom : atoms_) {
+      const double factor = std::sqrt(atom.nu);
+      for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
+        const auto [input, knot, side] = hinge_of(atom, i);
+        set_hinge_slope(block.input(input), knot, side, weights, block.rows, slopes);
+        if (atom.inputs.size() == 2) {
+          const auto [other_input, other_knot, other_side] = hinge_of(atom, 1 - i);
+          multiply_by_hinge(block.input(other_input), other_knot, other_side, block.rows, slopes);
+        }
+        if (coordinates != nullptr) *coordinates++ -= factor * row_sum(slopes, block.rows);
+        if (inputs != nullptr) {
+          cblas_daxpy(static_cast<int>(block.rows), factor, slopes, 1, inputs + input * block.stride, 1);
+        }
+      }
+      weights += weight_stride;
     }
   }
 
@@ -254,6 +292,21 @@ class HingeFamily final : public FeatureFamily {
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<HingeValues>(atoms);
+  }
+  // The knots.
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    std::vector<Coordinate> result;
+    for (std::size_t i = 0; i < atom.inputs.size(); ++i)
+      result.push_back({hinge_of(atom, i).knot, 1, atom.inputs[i]});
+    return result;
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Atom result = atom;
+    for (std::size_t i = 0; i < values.size(); ++i) result.parameters[2 * i] = values[i];
+    return result;
+  }
+  [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
+    return std::make_unique<HingeDerivatives>(atoms);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

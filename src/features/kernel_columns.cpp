@@ -1,5 +1,6 @@
 #include "features/kernel_columns.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,6 +92,44 @@ MFGA_VECTORISED void powers(float factor, int degree, Index count, float* values
   }
 }
 
+// values *= factor * weights
+MFGA_VECTORISED void weight(double factor, const double* weights, Index count, double* values) {
+  for (Index n = 0; n < count; ++n) values[n] *= factor * weights[n];
+}
+
+// out -= a * b
+MFGA_VECTORISED void subtract_product(const double* a, const double* b, Index count, double* out) {
+  for (Index n = 0; n < count; ++n) out[n] -= a[n] * b[n];
+}
+
+// out = values with the signs of x - centre
+MFGA_VECTORISED void set_signed(const double* x, double centre, const double* values, Index count,
+                                double* out) {
+  for (Index n = 0; n < count; ++n) {
+    const double above = x[n] > centre ? values[n] : 0;
+    out[n] = x[n] < centre ? -values[n] : above;
+  }
+}
+
+// values = factor * decays / t, with t = values, and 0 at the kink. Nearer to it than this, the direction
+// of x - c is lost to rounding.
+MFGA_VECTORISED void divide_off_kink(double factor, const double* decays, Index count, double* values) {
+  constexpr double kNearest = 1e-10;
+  for (Index n = 0; n < count; ++n)
+    values[n] = values[n] < kNearest ? 0 : factor * decays[n] / std::max(kNearest, values[n]);
+}
+
+// out = the derivative of (1 + factor * projection)^degree by the projection
+MFGA_VECTORISED void power_slopes(double factor, int degree, const double* projections, Index count,
+                                  double* out) {
+  for (Index n = 0; n < count; ++n) {
+    const double base = 1 + factor * projections[n];
+    double slope = degree * factor;
+    for (int k = 1; k < degree; ++k) slope *= base;
+    out[n] = slope;
+  }
+}
+
 // Turns square distances into values of a Gaussian or Matern kernel, absolute distances into those of a
 // Laplace kernel.
 template <class T>
@@ -113,6 +152,43 @@ void radial_values(const Kernel& kernel, Index count, T* values, Arena& arena) {
   exponentials(values, T{-1}, count, decays);
   const double square = kernel.parameter == 2.5 ? 1.0 / 3 : 0;
   multiply_polynomial(T{1}, static_cast<T>(square), decays, count, values);
+}
+
+// out = -2 times the derivative of a Gaussian or Matern kernel by the square distance.
+void radial_slopes(const Kernel& kernel, const double* square_distances, Index count, double* out,
+                   Arena& arena) {
+  const double inverse = 1 / (kernel.sigma * kernel.sigma);
+  if (kernel.name == Kernel::Name::kGaussian) {
+    exponentials(square_distances, -0.5 * inverse, count, out);
+    multiply(inverse, count, out);
+    return;
+  }
+  const Arena::Scope scope(arena);
+  double* decays = arena.take(count);
+  std::copy_n(square_distances, count, out);
+  scaled_roots(std::sqrt(2 * kernel.parameter) / kernel.sigma, count, out);
+  exponentials(out, -1.0, count, decays);
+  if (kernel.parameter == 0.5) {
+    divide_off_kink(inverse, decays, count, out);
+    return;
+  }
+  const bool is_smoother = kernel.parameter == 2.5;
+  multiply_polynomial(is_smoother ? 1 : 0, 0, decays, count, out);
+  multiply((is_smoother ? 5.0 / 3 : 3) * inverse, count, out);
+}
+
+// For an F with the derivatives `slopes` by minus the absolute distances of the rows to a centre: adds those
+// by the centre and by the inputs.
+void pull_back_absolute(const RowBlock& block, std::span<const double> centre, const double* slopes,
+                        double* by_centre, double* inputs, Arena& arena) {
+  const Arena::Scope scope(arena);
+  double* with_signs = arena.take(block.rows);
+  for (Index j = 0; j < block.inputs; ++j) {
+    set_signed(block.input(j), centre[static_cast<std::size_t>(j)], slopes, block.rows, with_signs);
+    if (by_centre != nullptr) by_centre[j] += row_sum(with_signs, block.rows);
+    if (inputs != nullptr)
+      cblas_daxpy(static_cast<int>(block.rows), -1.0, with_signs, 1, inputs + j * block.stride, 1);
+  }
 }
 
 // Square distances of near rows from differences; see kNearDouble.
@@ -231,6 +307,62 @@ void KernelColumns::evaluate(const RowBlock& block, Index first, Index count, do
     }
     multiply(factor, block.rows, value);
   }
+}
+
+// All kernels but Laplace's are functions of projections and norms, as |x - c|^2 = |x|^2 + |c|^2 - 2 <x, c>:
+// the derivatives by the projections are computed for a tile of columns at a time, those by the norms are
+// their opposites halved.
+void KernelColumns::pull_back(const RowBlock& block, const double* weights, Index weight_stride,
+                              double* coordinates, double* inputs, Arena& arena) const {
+  const Index n_coordinates = 1 + block.inputs;  // of a column
+  const auto rows = static_cast<int>(block.rows);
+  const Arena::Scope scope(arena);
+  double* distances = arena.take(tile() * block.stride);
+  double* slopes = arena.take(tile() * block.stride);
+  double* norm_slopes = arena.take(block.rows);
+  std::fill_n(norm_slopes, block.rows, 0.0);
+  for (Index first = 0; first < size(); first += tile()) {
+    const Index count = std::min(tile(), size() - first);
+    start(block, first, count, distances, block.stride);
+    for (Index i = 0; i < count; ++i) {
+      const auto& [kernel, factor] = columns_[static_cast<std::size_t>(first + i)];
+      const double* distance = distances + i * block.stride;
+      double* slope = slopes + i * block.stride;
+      double* own = coordinates == nullptr ? nullptr : coordinates + (first + i) * n_coordinates;
+      const bool is_polynomial = kernel.name == Kernel::Name::kPolynomial;
+      const bool is_absolute = kernel.name == Kernel::Name::kLaplace;
+      if (is_polynomial) {
+        power_slopes(1 / (kernel.sigma * kernel.sigma), static_cast<int>(kernel.parameter), distance,
+                     block.rows, slope);
+      } else if (is_absolute) {
+        exponentials(distance, -1 / kernel.sigma, block.rows, slope);
+        multiply(1 / kernel.sigma, block.rows, slope);
+      } else {
+        radial_slopes(kernel, distance, block.rows, slope, arena);
+      }
+      weight(factor, weights + (first + i) * weight_stride, block.rows, slope);
+      if (own != nullptr) own[0] += (is_polynomial ? -2 : 1) * cblas_ddot(rows, slope, 1, distance, 1);
+      if (is_polynomial) continue;
+      if (is_absolute) {
+        pull_back_absolute(block, centre(first + i), slope, own == nullptr ? nullptr : own + 1, inputs,
+                           arena);
+        std::fill_n(slope, block.rows, 0.0);  // none by projections
+        continue;
+      }
+      cblas_daxpy(rows, 1.0, slope, 1, norm_slopes, 1);
+      if (own != nullptr) {
+        cblas_daxpy(static_cast<int>(block.inputs), -row_sum(slope, block.rows), centres_.row(first + i), 1,
+                    own + 1, 1);
+      }
+    }
+    if (all_absolute_) continue;
+    pull_back_projections(block, centres_.row(first), count, slopes,
+                          coordinates == nullptr ? nullptr : coordinates + first * n_coordinates + 1,
+                          n_coordinates, inputs);
+  }
+  if (inputs == nullptr || all_absolute_) return;
+  for (Index j = 0; j < block.inputs; ++j)
+    subtract_product(block.input(j), norm_slopes, block.rows, inputs + j * block.stride);
 }
 
 void KernelColumns::evaluate_single(const RowBlock& block, Index first, Index count, float* out,

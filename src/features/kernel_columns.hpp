@@ -52,6 +52,9 @@ class KernelColumns final : public FunctionTiles {
                 Arena& arena) const override;
   void evaluate_single(const RowBlock& block, Index first, Index count, float* out, Index out_stride,
                        Arena& arena) const override;
+  // See AtomDerivatives. The coordinates of a column are log(sigma) and its centre.
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* coordinates,
+                 double* inputs, Arena& arena) const;
   // What a row's share of a sum in single precision is off by at most, per unit of its weight.
   void single_errors(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
                      Arena& arena) const;

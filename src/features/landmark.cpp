@@ -39,9 +39,20 @@ class LandmarkCandidates final : public TiledCandidates {
   KernelColumns columns_;
 };
 
+KernelColumns columns_of(std::span<const Atom> atoms) {
+  Matrix centres(static_cast<Index>(atoms.size()),
+                 static_cast<Index>(parameters_after_kernel(atoms[0]).size()));
+  std::vector<KernelColumns::Column> columns;
+  for (std::size_t i = 0; i < atoms.size(); ++i) {
+    std::ranges::copy(parameters_after_kernel(atoms[i]), centres.row(static_cast<Index>(i)));
+    columns.push_back({kernel_of(atoms[i]), std::sqrt(atoms[i].nu)});
+  }
+  return {std::move(centres), std::move(columns)};
+}
+
 class LandmarkEvaluator final : public AtomEvaluator {
  public:
-  explicit LandmarkEvaluator(std::span<const Atom> atoms) : columns_(centres_of(atoms), columns_of(atoms)) {}
+  explicit LandmarkEvaluator(std::span<const Atom> atoms) : columns_(columns_of(atoms)) {}
 
   void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
                 Arena& arena) const override {
@@ -49,19 +60,19 @@ class LandmarkEvaluator final : public AtomEvaluator {
   }
 
  private:
-  static Matrix centres_of(std::span<const Atom> atoms) {
-    Matrix centres(static_cast<Index>(atoms.size()),
-                   static_cast<Index>(parameters_after_kernel(atoms[0]).size()));
-    for (std::size_t i = 0; i < atoms.size(); ++i)
-      std::ranges::copy(parameters_after_kernel(atoms[i]), centres.row(static_cast<Index>(i)));
-    return centres;
-  }
-  static std::vector<KernelColumns::Column> columns_of(std::span<const Atom> atoms) {
-    std::vector<KernelColumns::Column> columns;
-    for (const Atom& atom : atoms) columns.push_back({kernel_of(atom), std::sqrt(atom.nu)});
-    return columns;
+  KernelColumns columns_;
+};
+
+class LandmarkDerivatives final : public AtomDerivatives {
+ public:
+  explicit LandmarkDerivatives(std::span<const Atom> atoms) : columns_(columns_of(atoms)) {}
+
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* coordinates,
+                 double* inputs, Arena& arena) const override {
+    columns_.pull_back(block, weights, weight_stride, coordinates, inputs, arena);
   }
 
+ private:
   KernelColumns columns_;
 };
 
@@ -92,6 +103,25 @@ class LandmarkFamily final : public ProjectedFamily {
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<LandmarkEvaluator>(atoms);
+  }
+  // log(sigma) and the centre.
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    const Kernel kernel = kernel_of(atom);
+    const double unit = kernel.name == Kernel::Name::kPolynomial
+                            ? kernel.sigma * kernel.sigma / kernel.parameter
+                            : kernel.sigma;
+    std::vector<Coordinate> result = {{std::log(kernel.sigma)}};
+    for (const double place : parameters_after_kernel(atom))
+      result.push_back({place, unit, static_cast<Index>(result.size()) - 1});
+    return result;
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Kernel kernel = kernel_of(atom);
+    kernel.sigma = positive_from_logarithm(values[0]);
+    return landmark_atom(values.subspan(1), kernel, atom.nu);
+  }
+  [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
+    return std::make_unique<LandmarkDerivatives>(atoms);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

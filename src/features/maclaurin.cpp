@@ -178,6 +178,28 @@ class SignProducts final : public FunctionTiles {
     for_each_projected(block, vectors_.values.data(), 0, size(), arena, add);
   }
 
+  // By the inputs; see AtomDerivatives.
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* inputs,
+                 Arena& arena) const {
+    const Arena::Scope scope(arena);
+    double* by_projections = arena.take(kHighestOrder * block.stride);
+    for_each_projected(
+        block, vectors_.values.data(), 0, size(), arena, [&](Index atom, const double* projections) {
+          const Index order = vectors_end(atom) - vectors_end(atom - 1);
+          if (order == 0) return;
+          for (Index v = 0; v < order; ++v) {  // the product of the others
+            double* others = by_projections + v * block.stride;
+            std::copy_n(weights + atom * weight_stride, block.rows, others);
+            cblas_dscal(static_cast<int>(block.rows), factors_[static_cast<std::size_t>(atom)], others, 1);
+            for (Index other = 0; other < order; ++other) {
+              if (other != v) multiply(projections + other * block.stride, block.rows, others);
+            }
+          }
+          pull_back_projections(block, vectors_.row(vectors_end(atom - 1)), order, by_projections, nullptr, 0,
+                                inputs);
+        });
+  }
+
  private:
   // The end of an atom's vectors.
   [[nodiscard]] Index vectors_end(Index atom) const {
@@ -252,6 +274,19 @@ class MaclaurinEvaluator final : public AtomEvaluator {
   SignProducts products_;
 };
 
+class MaclaurinDerivatives final : public AtomDerivatives {
+ public:
+  explicit MaclaurinDerivatives(std::span<const Atom> atoms) : products_(atoms) {}
+
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* /*coordinates*/,
+                 double* inputs, Arena& arena) const override {
+    if (inputs != nullptr) products_.pull_back(block, weights, weight_stride, inputs, arena);
+  }
+
+ private:
+  SignProducts products_;
+};
+
 // `(a + b - c)` for signs of inputs, the first few of them.
 std::string signs_text(std::span<const double> signs, std::span<const std::string> names) {
   constexpr std::size_t kShort = 8;
@@ -290,6 +325,9 @@ class MaclaurinFamily final : public ProjectedFamily {
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<MaclaurinEvaluator>(atoms);
+  }
+  [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
+    return std::make_unique<MaclaurinDerivatives>(atoms);
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {

@@ -1,5 +1,7 @@
 #include "features/monomials.hpp"
 
+#include <cblas.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -382,6 +384,71 @@ class MonomialCombination final : public AtomCombination {
   std::vector<Kernel> kernels_;
 };
 
+class MonomialDerivatives final : public AtomDerivatives {
+ public:
+  MonomialDerivatives(std::vector<Monomial> monomials, bool have_widths)
+      : monomials_(std::move(monomials)), by_rate_(monomials_.size()), have_widths_(have_widths) {
+    std::iota(by_rate_.begin(), by_rate_.end(), std::size_t{0});
+    std::ranges::stable_sort(by_rate_, {}, [&](std::size_t i) { return monomials_[i].rate; });
+  }
+
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* coordinates,
+                 double* inputs, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* e = arena.take(block.rows);
+    double* weighted = arena.take(block.rows);  // weight * factor * envelope
+    double* product = arena.take(block.rows);
+    double* decays = arena.take(block.rows);  // sum over atoms of rate * weight * value
+    std::fill_n(decays, block.rows, 0.0);
+    std::optional<double> rate;  // of the envelope; none yet
+    for (const std::size_t i : by_rate_) {
+      const Monomial& monomial = monomials_[i];
+      if (rate != monomial.rate) {
+        rate = monomial.rate;
+        envelope(block, *rate, e);
+      }
+      const double* own_weights = weights + static_cast<Index>(i) * weight_stride;
+      multiply(own_weights, e, block.rows, weighted);
+      cblas_dscal(static_cast<int>(block.rows), monomial.factor, weighted, 1);
+      if (inputs != nullptr) add_by_inputs(block, monomial.inputs, weighted, product, inputs);
+      if (!have_widths_) continue;
+      for (const Index input : monomial.inputs) multiply(weighted, block.input(input), block.rows, weighted);
+      cblas_daxpy(static_cast<int>(block.rows), *rate, weighted, 1, decays, 1);
+      if (coordinates != nullptr) coordinates[i] += by_log_width(block, monomial, weighted);
+    }
+    if (inputs == nullptr || !have_widths_) return;
+    for (Index j = 0; j < block.inputs; ++j) {
+      multiply(decays, block.input(j), block.rows, product);
+      cblas_daxpy(static_cast<int>(block.rows), -2.0, product, 1, inputs + j * block.stride, 1);
+    }
+  }
+
+ private:
+  // Of the product alone: for each of its factors, the product of the others.
+  static void add_by_inputs(const RowBlock& block, const std::vector<Index>& factors, const double* weighted,
+                            double* others, double* inputs) {
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      std::copy_n(weighted, block.rows, others);
+      for (std::size_t other = 0; other < factors.size(); ++other) {
+        if (other != i) multiply(others, block.input(factors[other]), block.rows, others);
+      }
+      add(others, 0.0, block.rows, inputs + factors[i] * block.stride);
+    }
+  }
+
+  // phi is sigma^-order exp(-|x|^2 / 2 sigma^2) times what does not depend on sigma.
+  static double by_log_width(const RowBlock& block, const Monomial& monomial, const double* weighted_values) {
+    const double with_norms =
+        cblas_ddot(static_cast<int>(block.rows), weighted_values, 1, block.square_norms, 1);
+    return 2 * monomial.rate * with_norms -
+           static_cast<double>(monomial.inputs.size()) * row_sum(weighted_values, block.rows);
+  }
+
+  std::vector<Monomial> monomials_;
+  std::vector<std::size_t> by_rate_;  // positions, so that atoms with one envelope follow one another
+  bool have_widths_;                  // and envelopes; otherwise no coordinates
+};
+
 }  // namespace
 
 double monomial_count(Index n_inputs, int order, bool squares) {
@@ -419,6 +486,10 @@ std::unique_ptr<AtomEvaluator> MonomialFamily::evaluator(std::span<const Atom> a
 std::unique_ptr<AtomCombination> MonomialFamily::combination(std::span<const Atom> atoms,
                                                              std::span<const double> coefficients) const {
   return std::make_unique<MonomialCombination>(monomials(atoms), coefficients);
+}
+
+std::unique_ptr<AtomDerivatives> MonomialFamily::derivatives(std::span<const Atom> atoms) const {
+  return std::make_unique<MonomialDerivatives>(monomials(atoms), !coordinates(atoms[0]).empty());
 }
 
 }  // namespace mfga

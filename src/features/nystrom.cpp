@@ -249,6 +249,35 @@ class NystromEvaluator final : public AtomEvaluator {
   std::vector<Group> groups_;
 };
 
+// The derivatives of the columns, with the weights that the atoms give to these.
+class NystromDerivatives final : public AtomDerivatives {
+ public:
+  explicit NystromDerivatives(std::span<const Atom> atoms) : groups_(groups_of(atoms)) {}
+
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* /*coordinates*/,
+                 double* inputs, Arena& arena) const override {
+    if (inputs == nullptr) return;
+    for (const Group& group : groups_) {
+      const Arena::Scope scope(arena);
+      const Index m = group.columns.size();
+      const auto n_atoms = static_cast<Index>(group.positions.size());
+      double* own_weights = arena.take(n_atoms * block.stride);
+      for (Index i = 0; i < n_atoms; ++i) {
+        std::copy_n(weights + group.positions[static_cast<std::size_t>(i)] * weight_stride, block.rows,
+                    own_weights + i * block.stride);
+      }
+      double* column_weights = arena.take(m * block.stride);
+      cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(block.rows),
+                  static_cast<int>(n_atoms), 1.0, group.weights.data(), static_cast<int>(m), own_weights,
+                  static_cast<int>(block.stride), 0.0, column_weights, static_cast<int>(block.stride));
+      group.columns.pull_back(block, column_weights, block.stride, nullptr, inputs, arena);
+    }
+  }
+
+ private:
+  std::vector<Group> groups_;
+};
+
 // A combination is one weight per landmark.
 class NystromCombination final : public AtomCombination {
  public:
@@ -310,6 +339,9 @@ class NystromFamily final : public ProjectedFamily {
   [[nodiscard]] std::unique_ptr<AtomCombination> combination(
       std::span<const Atom> atoms, std::span<const double> coefficients) const override {
     return std::make_unique<NystromCombination>(atoms, coefficients);
+  }
+  [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
+    return std::make_unique<NystromDerivatives>(atoms);
   }
   // The columns with the largest weights.
   [[nodiscard]] AtomFormula describe(const Atom& atom,

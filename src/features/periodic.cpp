@@ -2,8 +2,10 @@
 // over inputs and k of cos(2 pi k (x - x') / P).
 #include "features/periodic.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -45,6 +47,15 @@ MFGA_VECTORISED void set_angles(const double* x, double frequency, double shift,
   }
 }
 
+MFGA_VECTORISED void multiply(const double* factors, Index rows, double* out) {
+  for (Index n = 0; n < rows; ++n) out[n] *= factors[n];
+}
+
+// Of Atom::parameters.
+double frequency_of(const Atom& atom) { return atom.parameters[1] / atom.parameters[0]; }
+// A sine is a cosine a quarter of a turn later.
+double shift_of(const Atom& atom) { return atom.parameters[2] / 4; }
+
 class PeriodicFamily final : public UnivariateFamily {
  public:
   [[nodiscard]] std::string_view name() const override { return "periodic"; }
@@ -55,6 +66,15 @@ class PeriodicFamily final : public UnivariateFamily {
   void check(const FamilyOptionValues& values) const override { parse(values); }
   [[nodiscard]] double candidates(const FamilyOptionValues& values, Index n_inputs) const override {
     return 2.0 * parse(values).count * static_cast<double>(n_inputs);
+  }
+  // log(period): a unit moves the wave by a radian where x is 1, or by more.
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    return {{std::log(atom.parameters[0]), std::min(1.0, 1 / (2 * std::numbers::pi * frequency_of(atom)))}};
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Atom result = atom;
+    result.parameters[0] = positive_from_logarithm(values[0]);
+    return result;
   }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {
@@ -72,12 +92,22 @@ class PeriodicFamily final : public UnivariateFamily {
   void evaluate(std::span<const Atom> atoms, const double* x, Index rows, double* out, Index stride,
                 Arena& /*arena*/) const override {
     for (const Atom& atom : atoms) {
-      const double frequency = atom.parameters[1] / atom.parameters[0];
-      const double shift = atom.parameters[2] / 4;  // a sine is a cosine a quarter of a turn later
-      set_angles(x, frequency, shift, rows, out);
+      set_angles(x, frequency_of(atom), shift_of(atom), rows, out);
       cosines(out, std::sqrt(atom.nu), rows, out);
       out += stride;
     }
+  }
+  // The derivative of a cosine is the cosine a quarter of a turn earlier. Waves depend on x / period, so that
+  // by log(period) is -x times that by x.
+  void pull_back(const Atom& atom, const double* x, const double* weights, Index rows, double* coordinates,
+                 double* by_x, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    double* slopes = arena.take(rows);
+    set_angles(x, frequency_of(atom), shift_of(atom) - 0.25, rows, slopes);
+    cosines(slopes, std::sqrt(atom.nu) * 2 * std::numbers::pi * frequency_of(atom), rows, slopes);
+    multiply(weights, rows, slopes);
+    if (coordinates != nullptr) coordinates[0] -= cblas_ddot(static_cast<int>(rows), slopes, 1, x, 1);
+    if (by_x != nullptr) cblas_daxpy(static_cast<int>(rows), 1.0, slopes, 1, by_x, 1);
   }
 
  protected:

@@ -69,6 +69,21 @@ void project(const RowBlock& block, const float* directions, Index count, float*
               static_cast<int>(out_stride));
 }
 
+void pull_back_projections(const RowBlock& block, const double* directions, Index count,
+                           const double* by_projections, double* by_directions, Index direction_stride,
+                           double* inputs) {
+  if (by_directions != nullptr) {
+    add_row_products(by_projections, count, block.stride, block.values, block.inputs, block.stride,
+                     block.rows, by_directions, direction_stride);
+  }
+  if (inputs != nullptr) {
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(block.inputs),
+                static_cast<int>(block.rows), static_cast<int>(count), 1.0, directions,
+                static_cast<int>(block.inputs), by_projections, static_cast<int>(block.stride), 1.0, inputs,
+                static_cast<int>(block.stride));
+  }
+}
+
 double single_projection_error(Index n_inputs) { return 0x1p-24 * static_cast<double>(n_inputs + 3); }
 
 std::vector<float> rounded_to_single(const Matrix& values) {

@@ -51,6 +51,12 @@ class FunctionTiles {
 // The projections of the rows on directions [count x inputs]: out[i * out_stride + n] = <direction i, x_n>.
 void project(const RowBlock& block, const double* directions, Index count, double* out, Index out_stride);
 void project(const RowBlock& block, const float* directions, Index count, float* out, Index out_stride);
+// For an F with the derivatives by_projections[i * block.stride + n] by projection i of row n: adds those by
+// the directions, by_directions[i * direction_stride + j], and by the inputs, see AtomDerivatives. Either may
+// be null.
+void pull_back_projections(const RowBlock& block, const double* directions, Index count,
+                           const double* by_projections, double* by_directions, Index direction_stride,
+                           double* inputs);
 // What one in single precision is off by at most, in units of |direction|_2 |x_n|_2: rounding of both, and a
 // rounding for each product and sum.
 [[nodiscard]] double single_projection_error(Index n_inputs);

@@ -153,4 +153,9 @@ int parse_small_integer(std::string_view option, std::string_view text, int lowe
   return value;
 }
 
+double positive_from_logarithm(double logarithm) {
+  constexpr double kFarthest = 300;
+  return std::exp(std::clamp(logarithm, -kFarthest, kFarthest));
+}
+
 }  // namespace mfga

@@ -4,6 +4,7 @@
 // and functions B of B(x) B(x'), whose functions are the splines with these knots.
 #include "features/spline.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
@@ -42,8 +44,8 @@ SplineOptions parse(const FamilyOptionValues& values) {
 }
 
 // The recursion of Cox and de Boor for the function with the knots from kFirst on; inverse_widths[d][i] is
-// 1 / (knots[i + d] - knots[i]). The degree is known to the compiler, which computes what branches share once
-// and keeps all in registers.
+// 1 / (knots[i + d] - knots[i]), or 0 if these are the same: then there is nothing between them. The degree
+// is known to the compiler, which computes what branches share once and keeps all in registers.
 template <int kDegree, int kFirst, class Knots, class Widths>
 [[gnu::always_inline]] inline double basis_function(const Knots& knots, const Widths& inverse_widths,
                                                     double x) {
@@ -64,7 +66,10 @@ template <int kDegree>
   double inverse_widths[kDegree + 1][kDegree + 2];
   for (int i = 0; i < kDegree + 2; ++i) own_knots[i] = knots[i];
   for (int d = 1; d <= kDegree; ++d) {
-    for (int i = 0; i + d < kDegree + 2; ++i) inverse_widths[d][i] = 1 / (knots[i + d] - knots[i]);
+    for (int i = 0; i + d < kDegree + 2; ++i) {
+      const double width = knots[i + d] - knots[i];
+      inverse_widths[d][i] = width > 0 ? 1 / width : 0;
+    }
   }
   for (Index n = 0; n < rows; ++n)
     out[n] = factor * basis_function<kDegree, 0>(own_knots, inverse_widths, x[n]);
@@ -89,6 +94,59 @@ MFGA_VECTORISED void spline5(const double* x, const double* knots, double factor
   spline_of_degree<5>(x, knots, factor, rows, out);
 }
 constexpr std::array kSplines = {spline0, spline1, spline2, spline3, spline4, spline5};
+
+// out += a * b
+MFGA_VECTORISED void add_product(const double* a, const double* b, Index rows, double* out) {
+  for (Index n = 0; n < rows; ++n) out[n] += a[n] * b[n];
+}
+
+// What of the knots of a function may be moved so that they stay in order: the first and the last, which are
+// places, and the logarithms of the gaps between knots relative to the last gap. Knots in between move with
+// the ends.
+double gap(std::span<const double> knots, std::size_t i) { return knots[i + 1] - knots[i]; }
+
+std::vector<Coordinate> coordinates_of_knots(std::span<const double> knots, Index input) {
+  const std::size_t last_gap = knots.size() - 2;
+  const double mean_gap = (knots.back() - knots.front()) / static_cast<double>(last_gap + 1);
+  std::vector<Coordinate> result = {{knots.front(), mean_gap, input}, {knots.back(), mean_gap, input}};
+  for (std::size_t i = 0; i < last_gap; ++i)
+    result.push_back({std::log(gap(knots, i) / gap(knots, last_gap))});
+  return result;
+}
+
+std::vector<double> knots_at(std::span<const double> coordinates) {
+  std::vector<double> relative_gaps;
+  for (const double logarithm : coordinates.subspan(2))
+    relative_gaps.push_back(positive_from_logarithm(logarithm));
+  const double total = std::accumulate(relative_gaps.begin(), relative_gaps.end(), 1.0);
+  const double first = coordinates[0];
+  const double last = coordinates[1];
+  std::vector<double> knots = {first};
+  double part = 0;
+  for (const double relative_gap : relative_gaps) {
+    part += relative_gap / total;
+    knots.push_back(first + part * (last - first));
+  }
+  knots.push_back(last);
+  // Ends may have crossed, and gaps may be less than rounding.
+  for (std::size_t i = 1; i < knots.size(); ++i)
+    knots[i] = std::max(knots[i], std::nextafter(knots[i - 1], std::numeric_limits<double>::infinity()));
+  return knots;
+}
+
+// From derivatives by the knots to those by the coordinates, which are added.
+void add_by_coordinates(std::span<const double> knots, std::span<const double> by_knots,
+                        double* coordinates) {
+  const double width = knots.back() - knots.front();
+  for (std::size_t k = 0; k < knots.size(); ++k) {
+    const double part = (knots[k] - knots.front()) / width;
+    coordinates[0] += (1 - part) * by_knots[k];
+    coordinates[1] += part * by_knots[k];
+    // A gap that grows pushes the knots above it up, and all of them back so that the width stays.
+    for (std::size_t i = 0; i + 2 < knots.size(); ++i)
+      coordinates[2 + i] += gap(knots, i) * ((k > i ? 1 : 0) - part) * by_knots[k];
+  }
+}
 
 // The knots of all functions of an input: the k-th function has those from the k-th on. No more functions
 // than different values, as others would be combinations of these.
@@ -128,6 +186,14 @@ class SplineFamily final : public UnivariateFamily {
     const SplineOptions options = parse(values);
     return static_cast<double>(options.knots + 1 + options.degree) * static_cast<double>(n_inputs);
   }
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    return coordinates_of_knots(atom.parameters, atom.inputs[0]);
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Atom result = atom;
+    result.parameters = knots_at(values);
+    return result;
+  }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {
     std::vector<std::string> knots;
@@ -148,6 +214,35 @@ class SplineFamily final : public UnivariateFamily {
       spline(x, atom.parameters.data(), std::sqrt(atom.nu), rows, out);
       out += stride;
     }
+  }
+  // A function is the divided difference of some g over its knots but the first, less that over its knots but
+  // the last. The derivative of a divided difference by a knot is the one with that knot twice, and this is a
+  // function of the same degree over its width.
+  void pull_back(const Atom& atom, const double* x, const double* weights, Index rows, double* coordinates,
+                 double* by_x, Arena& arena) const override {
+    const std::span<const double> knots = atom.parameters;
+    const std::size_t degree = knots.size() - 2;
+    if (degree == 0) return;  // a step up and a step down
+    const Arena::Scope scope(arena);
+    double* values = arena.take(rows);
+    std::array<double, kHighestDegree + 2> by_knots{};
+    for (const std::size_t first : {0, 1}) {
+      const std::span<const double> part = knots.subspan(first, degree + 1);
+      const double factor = (first == 0 ? -1 : 1) * std::sqrt(atom.nu) / (part.back() - part.front());
+      if (by_x != nullptr) {
+        kSplines[degree - 1](x, part.data(), -static_cast<double>(degree) * factor, rows, values);
+        add_product(weights, values, rows, by_x);
+      }
+      for (std::size_t k = 0; coordinates != nullptr && k < part.size(); ++k) {
+        std::array<double, kHighestDegree + 2> with_knot_twice{};
+        const auto rest = std::copy_n(part.begin(), k + 1, with_knot_twice.begin());
+        std::copy(part.begin() + static_cast<Index>(k), part.end(), rest);
+        kSplines[degree](x, with_knot_twice.data(), factor, rows, values);
+        by_knots[first + k] += cblas_ddot(static_cast<int>(rows), weights, 1, values, 1);
+      }
+    }
+    if (coordinates != nullptr)
+      add_by_coordinates(knots, std::span(by_knots).first(knots.size()), coordinates);
   }
 
  protected:

@@ -39,6 +39,15 @@ class StepFamily final : public UnivariateFamily {
   [[nodiscard]] double candidates(const FamilyOptionValues& values, Index n_inputs) const override {
     return static_cast<double>(knots_of(values)) * static_cast<double>(n_inputs);
   }
+  // The knot is a place, which is stretched along with its input.
+  [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {
+    return {{atom.parameters[0], 1, atom.inputs[0]}};
+  }
+  [[nodiscard]] Atom moved(const Atom& atom, std::span<const double> values) const override {
+    Atom result = atom;
+    result.parameters[0] = values[0];
+    return result;
+  }
   [[nodiscard]] AtomFormula describe(const Atom& atom,
                                      std::span<const std::string> input_names) const override {
     return {std::sqrt(atom.nu),
@@ -57,6 +66,9 @@ class StepFamily final : public UnivariateFamily {
       out += stride;
     }
   }
+  // All derivatives are 0 wherever they exist.
+  void pull_back(const Atom& /*atom*/, const double* /*x*/, const double* /*weights*/, Index /*rows*/,
+                 double* /*coordinates*/, double* /*by_x*/, Arena& /*arena*/) const override {}
 
  protected:
   [[nodiscard]] std::vector<Atom> atoms(const FamilyOptionValues& values, const CandidateContext& context,

@@ -32,6 +32,30 @@ class UnivariateValues final : public AtomEvaluator {
   std::vector<Atom> atoms_;
 };
 
+class UnivariateDerivatives final : public AtomDerivatives {
+ public:
+  UnivariateDerivatives(const UnivariateFamily& family, std::span<const Atom> atoms)
+      : family_(family), atoms_(atoms.begin(), atoms.end()) {
+    for (const Atom& atom : atoms_)
+      offsets_.push_back(offsets_.back() + static_cast<Index>(family.coordinates(atom).size()));
+  }
+
+  void pull_back(const RowBlock& block, const double* weights, Index weight_stride, double* coordinates,
+                 double* inputs, Arena& arena) const override {
+    for (std::size_t i = 0; i < atoms_.size(); ++i) {
+      const Index input = atoms_[i].inputs[0];
+      family_.pull_back(atoms_[i], block.input(input), weights + static_cast<Index>(i) * weight_stride,
+                        block.rows, coordinates == nullptr ? nullptr : coordinates + offsets_[i],
+                        inputs == nullptr ? nullptr : inputs + input * block.stride, arena);
+    }
+  }
+
+ private:
+  const UnivariateFamily& family_;
+  std::vector<Atom> atoms_;
+  std::vector<Index> offsets_{0};  // the first coordinate of each atom, and their number
+};
+
 }  // namespace
 
 bool UnivariateFamily::needs_sigma(const FamilyOptionValues& /*values*/) const { return false; }
@@ -43,6 +67,10 @@ std::unique_ptr<CandidateFamily> UnivariateFamily::bind(const FamilyOptionValues
 
 std::unique_ptr<AtomEvaluator> UnivariateFamily::evaluator(std::span<const Atom> atoms) const {
   return std::make_unique<UnivariateValues>(*this, atoms);
+}
+
+std::unique_ptr<AtomDerivatives> UnivariateFamily::derivatives(std::span<const Atom> atoms) const {
+  return std::make_unique<UnivariateDerivatives>(*this, atoms);
 }
 
 void UnivariateFamily::validate(const Atom& atom, Index /*n_inputs*/) const {

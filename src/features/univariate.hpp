@@ -18,11 +18,15 @@ class UnivariateFamily : public FeatureFamily {
                                                       const CandidateContext& context,
                                                       double nu) const override;
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override;
+  [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override;
   void validate(const Atom& atom, Index n_inputs) const override;
 
   // out[i * stride + n] = atom i on the value x[n] of its input, n < rows, for atoms of one input.
   virtual void evaluate(std::span<const Atom> atoms, const double* x, Index rows, double* out, Index stride,
                         Arena& arena) const = 0;
+  // See AtomDerivatives: for one atom, the values x of its input, and the derivatives by these.
+  virtual void pull_back(const Atom& atom, const double* x, const double* weights, Index rows,
+                         double* coordinates, double* by_x, Arena& arena) const = 0;
 
  protected:
   // The candidates, input by input.
