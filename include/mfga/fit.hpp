@@ -30,6 +30,8 @@ struct FitOptions {
   Index shortlist = 0;                // candidates looked at closely per step; 0: auto
   std::string search = "greedy";      // greedy | htp
   std::string refine = "no";          // no | yes: swaps after the search
+  std::string tune = "no";            // no | auto | a number of steps: move the atoms that were chosen
+  Index tune_every = 0;               // terms selected between tunings; 0: a quarter of all
   Index terms = 40;                   // M
   Index per_step = 1;                 // atoms added per greedy step
   double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses

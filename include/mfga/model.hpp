@@ -16,13 +16,14 @@ namespace mfga {
 enum class Task { kRegression, kClassification };
 [[nodiscard]] std::string_view task_name(Task task);
 
-// An input of the model: a column of the table, standardised as (x - mean) / deviation and then warped.
+// An input of the model: a column of the table, standardised as (x - mean) / deviation, warped, and stretched.
 struct ModelInput {
   std::string name;
   Index column = 0;  // position among the columns that the model was trained on
   double mean = 0;
   double deviation = 1;
   Warp warp = {};
+  double stretch = 1;  // by how much differences of this input count, where it was learned
 };
 
 struct Term {
@@ -69,6 +70,8 @@ struct Model {
   [[nodiscard]] static double probability_from_score(double score);
 
   [[nodiscard]] std::vector<std::string> input_names() const;
+  // Whether some inputs count more than others.
+  [[nodiscard]] bool is_stretched() const;
   // The same as they stand in formulas: r(name) and q(name) where the scale is robust or quantile.
   [[nodiscard]] std::vector<std::string> formula_names() const;
 };

@@ -81,19 +81,35 @@ double round_scaled(const double* weights, Index count, float* out) {
 BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs)
     : table_(table), rows_(table.rows) {
   for (const InputColumn& input : inputs) {
-    if (input.warp.kind() != ScaleKind::kStandard)
-      warped_.emplace_back(static_cast<Index>(standardiser_.columns.size()), input.warp);
+    const bool is_warped = input.warp.kind() != ScaleKind::kStandard;
+    if (is_warped)
+      warped_.emplace_back(static_cast<Index>(standardiser_.columns.size()), input.warp, input.stretch);
     standardiser_.columns.push_back(input.column);
     standardiser_.means.push_back(input.mean);
-    standardiser_.inverse_deviations.push_back(1.0 / input.deviation);
+    standardiser_.inverse_deviations.push_back((is_warped ? 1.0 : input.stretch) / input.deviation);
   }
 }
 
 BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
   BlockedRows result = *this;
   result.rows_ = static_cast<Index>(positions.size());
-  result.chosen_.clear();
-  for (const Index position : positions) result.chosen_.push_back(row_of_table(position));
+  std::vector<Index> chosen;
+  for (const Index position : positions) chosen.push_back(row_of_table(position));
+  result.chosen_ = std::make_shared<const std::vector<Index>>(std::move(chosen));
+  return result;
+}
+
+BlockedRows BlockedRows::stretched(std::span<const double> factors) const {
+  BlockedRows result = *this;
+  std::vector<bool> is_warped(factors.size());
+  for (WarpedInput& input : result.warped_) {
+    const auto j = static_cast<std::size_t>(input.position());
+    is_warped[j] = true;
+    input.stretch_by(factors[j]);
+  }
+  for (std::size_t j = 0; j < factors.size(); ++j) {
+    if (!is_warped[j]) result.standardiser_.inverse_deviations[j] *= factors[j];
+  }
   return result;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,12 +20,14 @@ namespace mfga {
 // more of their time on adding up vector lanes; larger blocks leave the second-level cache.
 inline constexpr Index kBlockRows = 512;
 
-// Where one model input comes from and how it is standardised: (x - mean) / deviation, and then the warp.
+// Where one model input comes from and how it is standardised: (x - mean) / deviation, then the warp, and at
+// last times the stretch.
 struct InputColumn {
   Index column = 0;
   double mean = 0;
   double deviation = 1;
   Warp warp = {};
+  double stretch = 1;
 };
 
 // The standardised inputs of a few rows, input by input, so that loops over rows are contiguous.
@@ -55,6 +58,8 @@ class BlockedRows {
   BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs);
   // Some of these rows, by their positions.
   [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
+  // These rows with input j times factors[j].
+  [[nodiscard]] BlockedRows stretched(std::span<const double> factors) const;
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(standardiser_.columns.size()); }
@@ -68,7 +73,7 @@ class BlockedRows {
 
  private:
   [[nodiscard]] Index row_of_table(Index position) const {
-    return chosen_.empty() ? position : chosen_[static_cast<std::size_t>(position)];
+    return chosen_ == nullptr ? position : (*chosen_)[static_cast<std::size_t>(position)];
   }
   [[nodiscard]] const double* row(Index position) const {
     return table_.data + row_of_table(position) * table_.row_stride;
@@ -77,7 +82,7 @@ class BlockedRows {
   ConstMatrixView table_;
   Standardiser standardiser_;
   std::vector<WarpedInput> warped_;
-  std::vector<Index> chosen_;  // rows of the table; empty: all, in their order
+  std::shared_ptr<const std::vector<Index>> chosen_;  // rows of the table; null: all, in their order
   Index rows_;
 };
 

@@ -23,6 +23,10 @@ MFGA_VECTORISED void cut(double* values, Index count, double lowest, double high
   }
 }
 
+MFGA_VECTORISED void multiply(double* values, Index count, double factor) {
+  for (Index n = 0; n < count; ++n) values[n] *= factor;
+}
+
 // `size` knots, a power of two; values[n] is at least the first knot, or NaN.
 MFGA_VECTORISED void interpolate(double* values, Index count, const double* knots, Index size,
                                  const double* at_knots, const double* slopes) {
@@ -46,12 +50,13 @@ std::string_view scale_name(ScaleKind kind) {
   return kind == ScaleKind::kQuantile ? "quantile" : kind == ScaleKind::kRobust ? "robust" : "standard";
 }
 
-WarpedInput::WarpedInput(Index position, const Warp& warp)
+WarpedInput::WarpedInput(Index position, const Warp& warp, double stretch)
     : position_(position),
       lowest_(warp.knots.empty() ? -warp.limit : warp.knots.front()),
       highest_(warp.knots.empty() ? warp.limit : warp.knots.back()),
       knots_(warp.knots),
-      values_(warp.values) {
+      values_(warp.values),
+      stretch_(stretch) {
   for (std::size_t i = 0; i < knots_.size(); ++i) {
     const bool is_last = i + 1 == knots_.size();
     slopes_.push_back(is_last ? 0 : (values_[i + 1] - values_[i]) / (knots_[i + 1] - knots_[i]));
@@ -61,11 +66,13 @@ WarpedInput::WarpedInput(Index position, const Warp& warp)
 
 void WarpedInput::apply(double* values, Index count) const {
   cut(values, count, lowest_, highest_);
-  if (knots_.empty()) return;
-  for (Index first = 0; first < count; first += kTile) {
-    interpolate(values + first, std::min(kTile, count - first), knots_.data(),
-                static_cast<Index>(knots_.size()), values_.data(), slopes_.data());
+  if (!knots_.empty()) {
+    for (Index first = 0; first < count; first += kTile) {
+      interpolate(values + first, std::min(kTile, count - first), knots_.data(),
+                  static_cast<Index>(knots_.size()), values_.data(), slopes_.data());
+    }
   }
+  if (stretch_ != 1) multiply(values, count, stretch_);
 }
 
 }  // namespace mfga

@@ -10,9 +10,11 @@ namespace mfga {
 
 class WarpedInput {
  public:
-  WarpedInput(Index position, const Warp& warp);
+  WarpedInput(Index position, const Warp& warp, double stretch);
 
   [[nodiscard]] Index position() const { return position_; }
+  // Multiplies what comes out.
+  void stretch_by(double factor) { stretch_ *= factor; }
   // Warps standardised values in place. One that is not finite becomes NaN, so that it shows.
   void apply(double* values, Index count) const;
 
@@ -23,6 +25,7 @@ class WarpedInput {
   std::vector<double> knots_;   // filled up with infinity to a power of two; empty: values are only cut
   std::vector<double> values_;  // at the knots
   std::vector<double> slopes_;  // from each knot to the next
+  double stretch_;              // of what comes out
 };
 
 }  // namespace mfga

@@ -32,6 +32,7 @@
 #include "solve/kernel_weights.hpp"
 #include "solve/leverage.hpp"
 #include "solve/set_search.hpp"
+#include "solve/tuned_search.hpp"
 
 namespace mfga {
 namespace {
@@ -299,6 +300,8 @@ class Fitter {
                    });
     }
 
+    if (options_.tune != "no" && whole_ == nullptr && learn_tuned(dictionary)) return;
+
     // Algorithm 1.
     const auto fit_start = Clock::now();
     const auto engine = report().engine != "gram" ? make_lazy_engine(problem(), candidates, precision())
@@ -333,6 +336,48 @@ class Fitter {
     warn_of_leverage(greedy.active, greedy.refit ? *greedy.refit : *refit, ridge);
     if (whole_ == nullptr) check_stability();
     finish(ridge, greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk, greedy.converged);
+  }
+
+  bool learn_tuned(const Dictionary& dictionary) {
+    const auto tune_start = Clock::now();
+    const char* e = getenv("PULL");
+    const double pull = e ? atof(e) : 1;
+    const TunedSearchOptions search{dictionary, search_options(), precision(), options_.seed,
+                                    settings_.select == "normalised",
+                                    options_.tune_every > 0 ? options_.tune_every : (options_.terms + 3) / 4,
+                                    getenv("STEPS") ? atoi(getenv("STEPS")) : 100, pull};
+    const CrossValidationOptions quick = quick_validation();
+    const Folds folds(rows_.rows(), quick, options_.seed);
+    const std::vector<Index> training = folds.training(0);
+    const BlockedRows rows = rows_.subset(training);
+    const std::vector<double> targets = values_of(target_.values, training);
+    const BlockedRows held_out = rows_.subset(folds.held_out(0));
+    const std::vector<double> held_out_targets = values_of(target_.values, folds.held_out(0));
+    const TunedSearchCallback on_step = [&](Index terms, int /*step*/, double risk) {
+      return !progress_ || progress_({terms, options_.terms, risk, seconds_since(start_)});
+    };
+    const std::vector<double> ridges = validation_ != nullptr ? validation_->ridges : std::vector<double>{penalty_.ridge};
+    const TunedSearchResult found =
+        find_tuned({rows, targets, *target_.loss, settings_.intercept, workers_}, {held_out, held_out_targets},
+                   ridges, search, on_step);
+    for (const auto& r : found.plan.rounds)
+      fmt::print(stderr, "terms {} ridge {} steps {} risk {:.5f} held out {:.5f} -> {:.5f} {:.2f} s\n", r.terms, r.ridge, r.steps,
+                 r.risk, r.held_out_before, r.held_out_after, r.seconds);
+    fmt::print(stderr, "final ridge {} held out {:.5f}\n", found.plan.ridge, found.held_out);
+    const bool again = getenv("AGAIN") != nullptr;
+    TunedSearchResult last = again ? repeat_tuned(problem(), found.plan, search, on_step) : found;
+    for (std::size_t j = 0; j < inputs_.size(); ++j) {
+      inputs_[j].stretch *= last.stretch[j];
+      model().inputs[j].stretch = inputs_[j].stretch;
+    }
+    rows_ = rows_.stretched(last.stretch);
+    if (!again) static_cast<void>(fit_coefficients(problem(), last.plan.ridge, last.active));
+    add_terms(last.active);
+    penalty_.ridge = last.plan.ridge;
+    report().fit_seconds = seconds_since(tune_start);
+    const double risk = loss_sum(problem(), last.active.score()) / static_cast<double>(rows_.rows());
+    finish(penalty_.ridge, risk, true);
+    return true;
   }
 
   // Learns from each half of the rows, and asks how much of the one is found again in the other.

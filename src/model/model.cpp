@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -46,7 +47,8 @@ std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
 std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
   std::vector<InputColumn> sources;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    sources.push_back({columns[i], inputs[i].mean, inputs[i].deviation, inputs[i].warp});
+    sources.push_back(
+        {columns[i], inputs[i].mean, inputs[i].deviation, inputs[i].warp, inputs[i].stretch});
   }
   std::vector<Atom> atoms;
   std::vector<double> coefficients;
@@ -98,6 +100,10 @@ std::vector<std::string> Model::input_names() const {
   std::vector<std::string> names;
   for (const ModelInput& input : inputs) names.push_back(input.name);
   return names;
+}
+
+bool Model::is_stretched() const {
+  return std::ranges::any_of(inputs, [](const ModelInput& input) { return input.stretch != 1; });
 }
 
 std::vector<std::string> Model::formula_names() const {

@@ -24,9 +24,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "mfga-model";
 // Models with text columns, or with inputs of another than the standard scale, need fields that version 1
-// does not have, and programs that know that version alone would ignore them.
+// does not have, and programs that know that version alone would ignore them; so do stretched inputs with
+// version 2.
 constexpr int kPlainVersion = 1;
-constexpr int kVersion = 2;
+constexpr int kScaledVersion = 2;
+constexpr int kVersion = 3;
 // The JSON library copies what an object holds while it grows, recursively: deep nesting would end the stack.
 constexpr int kDeepest = 16;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
@@ -190,10 +192,14 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
   return term;
 }
 
-bool is_plain(const Model& model) {
-  return model.text_columns.empty() && std::ranges::all_of(model.inputs, [](const ModelInput& input) {
-           return input.warp.kind() == ScaleKind::kStandard;
-         });
+// The lowest version that has the fields of the model.
+int version_of(const Model& model) {
+  if (model.is_stretched()) return kVersion;
+  const bool is_plain =
+      model.text_columns.empty() && std::ranges::all_of(model.inputs, [](const ModelInput& input) {
+        return input.warp.kind() == ScaleKind::kStandard;
+      });
+  return is_plain ? kPlainVersion : kScaledVersion;
 }
 
 Json input_to_json(const ModelInput& input, bool is_plain) {
@@ -207,6 +213,7 @@ Json input_to_json(const ModelInput& input, bool is_plain) {
     json["knots"] = input.warp.knots;
     json["values"] = input.warp.values;
   }
+  if (input.stretch != 1) json["stretch"] = input.stretch;
   return json;
 }
 
@@ -320,7 +327,8 @@ std::string model_to_json(const Model& model) try {
       text += fmt::format("{}\n    {}", i == 0 ? "" : ",", items[i]);
     return text + (items.empty() ? "" : "\n  ");
   };
-  const bool plain = is_plain(model);
+  const int format_version = version_of(model);
+  const bool plain = format_version == kPlainVersion;
   std::vector<std::string> inputs;
   for (const ModelInput& input : model.inputs) inputs.push_back(input_to_json(input, plain).dump());
   std::vector<std::string> text_columns;
@@ -337,7 +345,7 @@ std::string model_to_json(const Model& model) try {
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
       "\"n_columns\": {},\n  \"unnamed_columns\": {},\n{}"
       "  \"inputs\": [{}],\n  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
-      kFormat, plain ? kPlainVersion : kVersion, task_name(model.task), target.dump(), model.n_columns,
+      kFormat, format_version, task_name(model.task), target.dump(), model.n_columns,
       model.unnamed_columns, plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)),
       lines(inputs), Json(model.intercept).dump(),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
@@ -354,9 +362,9 @@ Model model_from_json(std::string_view text, std::string_view source) {
     format.fail(fmt::format("expected \"{}\", found \"{}\"", kFormat, format.text()));
   }
   const Index format_version = root.member("version").whole_number(0, 1000000);
-  if (format_version != kPlainVersion && format_version != kVersion) {
+  if (format_version < kPlainVersion || format_version > kVersion) {
     throw Error(ErrorKind::kBadData,
-                fmt::format("{}: the model has format version {}; mfga {} reads versions {} and {}", source,
+                fmt::format("{}: the model has format version {}; mfga {} reads versions {} to {}", source,
                             format_version, version(), kPlainVersion, kVersion));
   }
   const bool plain = format_version == kPlainVersion;
@@ -378,6 +386,8 @@ Model model_from_json(std::string_view text, std::string_view source) {
     ModelInput input{node.member("name").text(), node.member("column").whole_number(0, model.n_columns - 1),
                      node.member("mean").number(), node.member("deviation").positive_number(),
                      plain ? Warp{} : warp_from_json(node)};
+    if (format_version >= kVersion && node.has_member("stretch"))
+      input.stretch = node.member("stretch").positive_number();
     check_input_name(node, input, model);
     if (!input_positions.emplace(input.name, static_cast<Index>(model.inputs.size())).second) {
       node.fail(fmt::format("the input \"{}\" occurs twice", input.name));

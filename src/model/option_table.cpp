@@ -11,7 +11,7 @@ namespace {
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 
-constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -43,6 +43,11 @@ constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
      "greedy: terms are added step by step; htp: hard thresholding pursuit, all terms at once"},
     {"refine", &FitOptions::refine, "no|yes", 0, 0,
      "afterwards, drop the least useful terms and add better ones until nothing improves"},
+    {"tune", &FitOptions::tune, "no|auto|STEPS", 0, 0,
+     "move what was chosen - widths, centres, knots, and one stretch per input - to where it fits best; auto, "
+     "the default of `mfga train`: as far as held-out rows gain by it, if they do"},
+    {"tune-every", &FitOptions::tune_every, "K", 0, kMany,
+     "terms selected between tunings; 0: a quarter of all"},
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "mfga/error.hpp"
+#include "solve/atom_products.hpp"
 
 namespace mfga {
 namespace {
@@ -17,11 +18,26 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Atoms that depend on those before them are left out.
+void add_start(const Problem& problem, const ActiveSet& start, GrowingSet& set) {
+  if (start.size() == 0) return;
+  const std::vector<bool> accepted = set.independent.add(
+      atom_products(problem.rows, problem.targets, start.atoms, start.size(), problem.workers));
+  set.active.intercept = start.intercept;
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    if (!accepted[i]) continue;
+    set.active.candidates.push_back(start.candidates[i]);
+    set.active.atoms.push_back(start.atoms[i]);
+    set.active.theta.push_back(start.theta[i]);
+  }
+  static_cast<void>(set.refit.solve(set.active));
+}
+
 }  // namespace
 
 GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine, Refit& refit,
-                        const GreedyOptions& options, const StepCallback& on_step) {
-  const auto start = std::chrono::steady_clock::now();
+                        const GreedyOptions& options, const StepCallback& on_step, const ActiveSet& start) {
+  const auto begin = std::chrono::steady_clock::now();
   const double rows = static_cast<double>(problem.rows.rows());
   GreedyResult result;
   GrowingSet set{{}, {problem, refit}, refit};
@@ -30,6 +46,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
     const double sum = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0);
     active.intercept = problem.loss.best_constant(sum / rows);
   }
+  add_start(problem, start, set);
   SelectionOptions selection = options.selection;
   selection.ridge = options.penalty.ridge;
   Selector selector(problem, candidates, engine, selection);
@@ -48,7 +65,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       result.initial_risk = risk;
     } else {
       result.path.back().risk = risk;
-      result.path.back().seconds = seconds_since(start);
+      result.path.back().seconds = seconds_since(begin);
       if (on_step && !on_step(result.path.back(), active)) {
         throw Error(ErrorKind::kInterrupted, "training was interrupted");
       }

@@ -50,8 +50,10 @@ struct GreedyResult {
 // Called after each step; returning false stops with Error(kInterrupted).
 using StepCallback = std::function<bool(const GreedyStep& step, const ActiveSet& active)>;
 
+// `start` has atoms that are in the set from the beginning, with their coefficients; they need not be
+// candidates (those that are not have the number -1). The engine must be one that looks at the rows.
 [[nodiscard]] GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine,
-                                      Refit& refit, const GreedyOptions& options,
-                                      const StepCallback& on_step);
+                                      Refit& refit, const GreedyOptions& options, const StepCallback& on_step,
+                                      const ActiveSet& start = {});
 
 }  // namespace mfga

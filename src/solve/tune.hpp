@@ -1,0 +1,53 @@
+// Tuning: chosen atoms are moved, and inputs stretched, so that the objective becomes smaller. The
+// coefficients are fitted exactly at every move (variable projection, Golub and Pereyra 1973):
+//
+//   F(p) = min over c, theta of  sum_n L(c + sum_m theta_m phi_m(x_n; p), y_n) + ridge |theta|^2.
+//
+// Where the coefficients are optimal, F changes with p as the sum does with them held fixed:
+//
+//   dF/dp = sum_n L'_n sum_m theta_m dphi_m(x_n; p)/dp,
+//
+// which the families answer for a block of rows (AtomDerivatives). F + pull |p - p_0|^2 is minimised by L-BFGS
+// (liblbfgs), p in the units of the families' coordinates; stretches are moved as logarithms.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "solve/refit.hpp"
+
+namespace mfga {
+
+struct TuneOptions {
+  double ridge = 1;
+  int most_steps = 100;
+  // How strongly coordinates are held where they were: the variance of a prior on their moves, in units, is
+  // 1 / pull.
+  double pull = 1;
+  bool stretch_inputs = true;
+};
+
+// A state of the search.
+struct Tuned {
+  ActiveSet active;
+  std::vector<double> stretch;  // of each input, beyond what the rows have already
+  double objective = 0;         // without the pull
+  int step = 0;
+};
+
+// Tells after each step whether to go on.
+using TuneCallback = std::function<bool(const Tuned&)>;
+
+// Starts from the atoms of `active`, and ends after most_steps, where nothing improves any more, or where the
+// callback says so; returns the last state.
+[[nodiscard]] Tuned tune(const Problem& problem, const ActiveSet& active, const TuneOptions& options,
+                         const TuneCallback& on_step);
+
+// The coefficients of some atoms, fitted to the rows; starts from those of `active`. The sum of the losses and
+// the ridge's part is returned.
+double fit_coefficients(const Problem& problem, double ridge, ActiveSet& active);
+
+// How strongly the score depends on each input: the root of the mean square of its derivative over the rows.
+[[nodiscard]] std::vector<double> mean_slopes(const Problem& problem, const ActiveSet& active);
+
+}  // namespace mfga
