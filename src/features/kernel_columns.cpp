@@ -111,10 +111,9 @@ MFGA_VECTORISED void set_signed(const double* x, double centre, const double* va
   }
 }
 
-// values = factor * decays / t, with t = values, and 0 at the kink. Nearer to it than this, the direction
-// of x - c is lost to rounding.
+// values = factor * decays / t, with t = values, and 0 at the kink
 MFGA_VECTORISED void divide_off_kink(double factor, const double* decays, Index count, double* values) {
-  constexpr double kNearest = 1e-10;
+  constexpr double kNearest = 1e-10;  // below, the direction of x - c is lost to rounding
   for (Index n = 0; n < count; ++n)
     values[n] = values[n] < kNearest ? 0 : factor * decays[n] / std::max(kNearest, values[n]);
 }
@@ -175,6 +174,19 @@ void radial_slopes(const Kernel& kernel, const double* square_distances, Index c
   const bool is_smoother = kernel.parameter == 2.5;
   multiply_polynomial(is_smoother ? 1 : 0, 0, decays, count, out);
   multiply((is_smoother ? 5.0 / 3 : 3) * inverse, count, out);
+}
+
+// out = the derivative of the kernel by what its columns start from: for a polynomial by the projection, for
+// a Laplace kernel by minus the absolute distance, else by the projection that the square distance contains.
+void set_slopes(const Kernel& kernel, const double* started, Index count, double* out, Arena& arena) {
+  if (kernel.name == Kernel::Name::kPolynomial) {
+    power_slopes(1 / (kernel.sigma * kernel.sigma), static_cast<int>(kernel.parameter), started, count, out);
+  } else if (kernel.name == Kernel::Name::kLaplace) {
+    exponentials(started, -1 / kernel.sigma, count, out);
+    multiply(1 / kernel.sigma, count, out);
+  } else {
+    radial_slopes(kernel, started, count, out, arena);
+  }
 }
 
 // For an F with the derivatives `slopes` by minus the absolute distances of the rows to a centre: adds those
@@ -317,33 +329,24 @@ void KernelColumns::pull_back(const RowBlock& block, const double* weights, Inde
   const Index n_coordinates = 1 + block.inputs;  // of a column
   const auto rows = static_cast<int>(block.rows);
   const Arena::Scope scope(arena);
-  double* distances = arena.take(tile() * block.stride);
+  double* started = arena.take(tile() * block.stride);
   double* slopes = arena.take(tile() * block.stride);
   double* norm_slopes = arena.take(block.rows);
   std::fill_n(norm_slopes, block.rows, 0.0);
   for (Index first = 0; first < size(); first += tile()) {
     const Index count = std::min(tile(), size() - first);
-    start(block, first, count, distances, block.stride);
+    start(block, first, count, started, block.stride);
     for (Index i = 0; i < count; ++i) {
       const auto& [kernel, factor] = columns_[static_cast<std::size_t>(first + i)];
-      const double* distance = distances + i * block.stride;
       double* slope = slopes + i * block.stride;
       double* own = coordinates == nullptr ? nullptr : coordinates + (first + i) * n_coordinates;
       const bool is_polynomial = kernel.name == Kernel::Name::kPolynomial;
-      const bool is_absolute = kernel.name == Kernel::Name::kLaplace;
-      if (is_polynomial) {
-        power_slopes(1 / (kernel.sigma * kernel.sigma), static_cast<int>(kernel.parameter), distance,
-                     block.rows, slope);
-      } else if (is_absolute) {
-        exponentials(distance, -1 / kernel.sigma, block.rows, slope);
-        multiply(1 / kernel.sigma, block.rows, slope);
-      } else {
-        radial_slopes(kernel, distance, block.rows, slope, arena);
-      }
+      set_slopes(kernel, started + i * block.stride, block.rows, slope, arena);
       weight(factor, weights + (first + i) * weight_stride, block.rows, slope);
-      if (own != nullptr) own[0] += (is_polynomial ? -2 : 1) * cblas_ddot(rows, slope, 1, distance, 1);
+      if (own != nullptr)  // projections and square distances are divided by sigma^2, absolute ones by sigma
+        own[0] += (is_polynomial ? -2 : 1) * cblas_ddot(rows, slope, 1, started + i * block.stride, 1);
       if (is_polynomial) continue;
-      if (is_absolute) {
+      if (kernel.name == Kernel::Name::kLaplace) {
         pull_back_absolute(block, centre(first + i), slope, own == nullptr ? nullptr : own + 1, inputs,
                            arena);
         std::fill_n(slope, block.rows, 0.0);  // none by projections

@@ -100,11 +100,11 @@ MFGA_VECTORISED void add_product(const double* a, const double* b, Index rows, d
   for (Index n = 0; n < rows; ++n) out[n] += a[n] * b[n];
 }
 
+double gap(std::span<const double> knots, std::size_t i) { return knots[i + 1] - knots[i]; }
+
 // What of the knots of a function may be moved so that they stay in order: the first and the last, which are
 // places, and the logarithms of the gaps between knots relative to the last gap. Knots in between move with
 // the ends.
-double gap(std::span<const double> knots, std::size_t i) { return knots[i + 1] - knots[i]; }
-
 std::vector<Coordinate> coordinates_of_knots(std::span<const double> knots, Index input) {
   const std::size_t last_gap = knots.size() - 2;
   const double mean_gap = (knots.back() - knots.front()) / static_cast<double>(last_gap + 1);

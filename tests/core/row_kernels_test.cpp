@@ -4,6 +4,7 @@
 #include <hwy/targets.h>
 
 #include <bit>
+#include <numeric>
 
 #include "core/row_blocks.hpp"
 #include "reference.hpp"
@@ -138,6 +139,16 @@ TEST(RowCombinations, EqualTheNaiveLoop) {
       }
     }
   }
+}
+
+TEST_F(RowKernels, SumsEqualTheNaiveLoop) {
+  run([] {
+    for (const Index count : {0, 1, 7, 8, 31, 32, 33, 100}) {
+      const Matrix row = whole_numbers(1, count, 6);
+      EXPECT_EQ(row_sum(row.values.data(), count),
+                std::accumulate(row.values.begin(), row.values.end(), 0.0));
+    }
+  });
 }
 
 TEST_F(RowKernels, ExponentialsAreAccurateAndVanishWithoutNonsense) {
