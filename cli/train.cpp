@@ -26,8 +26,9 @@ struct TrainCommand {
   std::string model_path;
   CommonOptions common;
   FitOptions fit;
-  bool cross_validate = false;  // --ridge cv
-  bool automatic_ridge = true;  // --ridge auto
+  bool cross_validate = false;   // --ridge cv
+  bool automatic_ridge = true;   // --ridge auto
+  bool automatic_tuning = true;  // no --tune
   CrossValidationOptions validation;
   Index repeats = 1;
   std::size_t show_terms = 12;
@@ -49,7 +50,8 @@ Json path_to_json(const FitReport& report) {
                     {"largest_gradient", step.largest_gradient},
                     {"ridge", step.ridge},
                     {"seconds", step.seconds},
-                    {"newton_steps", step.newton_steps}});
+                    {"newton_steps", step.newton_steps},
+                    {"tuning_steps", step.tuning_steps}});
   }
   return path;
 }
@@ -81,6 +83,16 @@ Json validation_to_json(const CrossValidation& validation) {
           {"mean", rows_of(validation.mean)},    {"standard_error", rows_of(validation.standard_error)},
           {"chosen", choice(validation.chosen)}, {"best", choice(validation.best)},
           {"seconds", validation.seconds}};
+}
+
+Json tuning_to_json(const TrainCommand& command, const FitReport& report) {
+  const TuningReport& tuning = report.tuning;
+  if (command.fit.tune == "no") return {};
+  Json json = {{"used", tuning.is_used}};
+  if (!tuning.reason.empty()) json["reason"] = tuning.reason;
+  if (tuning.held_out_without > 0)
+    json["held_out"] = {{"without", tuning.held_out_without}, {"with", tuning.held_out_with}};
+  return json;
 }
 
 Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
@@ -132,6 +144,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
+  json["tuning"] = tuning_to_json(command, report);
   json["stability"] = report.stability >= 0 ? Json(report.stability) : Json();
   json["warnings"] = measured.warnings;
   json["initial_risk"] = report.initial_risk;
@@ -205,6 +218,20 @@ void print_validation(const CrossValidation& validation) {
   if (n_terms > 1) fmt::print("best of all: {}\n", text(validation.best));
 }
 
+void print_tuning(const TrainCommand& command, const FitReport& report) {
+  const TuningReport& tuning = report.tuning;
+  if (command.fit.tune == "no") return;
+  int steps = 0;
+  for (const PathStep& step : report.path) steps += step.tuning_steps;
+  if (tuning.is_used) fmt::print("tuned in {} rounds, {} steps", report.path.size(), steps);
+  if (!tuning.is_used) fmt::print("not tuned: {}", tuning.reason);
+  if (tuning.held_out_without > 0) {
+    fmt::print("; mean loss of held-out rows {:.5g} with tuning, {:.5g} without", tuning.held_out_with,
+               tuning.held_out_without);
+  }
+  fmt::print("\n");
+}
+
 void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured) {
   const FitReport& report = result.report;
   const Timing& timing = measured.timing;
@@ -217,6 +244,7 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
                validation.ridges.size(), validation.measure, validation.chosen.mean);
   }
   fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
+  print_tuning(command, report);
   // The number of terms of an exact kernel is that of its rows.
   if (n_terms < command.fit.terms && report.engine != "exact") {
     fmt::print("  fewer than the {} asked for: {}\n", command.fit.terms,
@@ -299,7 +327,27 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, const Model&
   }
 }
 
+std::string progress_text(const Progress& state) {
+  if (state.validated < 1)
+    return fmt::format("cross-validation, {:.0f} %, {:.1f} s", 100 * state.validated, state.seconds);
+  const std::string tuning =
+      state.tuning_steps > 0 ? fmt::format("tuning, step {}, ", state.tuning_steps) : "";
+  return fmt::format("{}{} of {} terms, risk {:.5g}, {:.1f} s", tuning, state.terms, state.terms_wanted,
+                     state.risk, state.seconds);
+}
+
+// Without --tune, tuning is tried where nothing speaks against it.
+void resolve_tuning(TrainCommand& command) {
+  FitOptions& options = command.fit;
+  if (!command.automatic_tuning) return;
+  const bool is_possible = options.method == "mfga" && options.preset == "none" && options.norm_bound == 0 &&
+                           options.search == "greedy" && options.refine == "no" && options.engine != "gram" &&
+                           options.tolerance == 0 && (options.ridge > 0 || command.cross_validate);
+  options.tune = is_possible ? "auto" : "no";
+}
+
 void check_arguments(TrainCommand& command, bool validation_given) {
+  resolve_tuning(command);
   command.fit.validate();
   if (!command.test_path.empty() && command.test_fraction > 0) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -336,10 +384,7 @@ void run_train(TrainCommand& command, bool validation_given) {
   progress.show("preparing");
   const FitResult result = learn_from(tables.train, [&](const TrainingData& data) {
     const auto show = [&](const Progress& state) {
-      progress.show(state.validated < 1 ? fmt::format("cross-validation, {:.0f} %, {:.1f} s",
-                                                      100 * state.validated, state.seconds)
-                                        : fmt::format("{} of {} terms, risk {:.5g}, {:.1f} s", state.terms,
-                                                      state.terms_wanted, state.risk, state.seconds));
+      progress.show(progress_text(state));
       return true;
     };
     command.automatic_ridge = command.automatic_ridge && can_validate_quickly(data);
@@ -419,6 +464,7 @@ void add_train(CLI::App& tool) {
     command->automatic_ridge = text == "auto";
     return command->cross_validate ? "0" : command->automatic_ridge ? "1" : text;
   });
+  app->get_option("--tune")->default_str("auto");
   add_option_table(*app, command->validation, cross_validation_option_table(), "Learning");
   app->add_option(
          "--repeats", command->repeats,
@@ -439,8 +485,10 @@ void add_train(CLI::App& tool) {
       ->type_name("N")
       ->group("Output");
   add_output_options(*app, command->common);
-  app->callback(
-      [command, app] { run_train(*command, app->count("--folds") > 0 || app->count("--ridges") > 0); });
+  app->callback([command, app] {
+    command->automatic_tuning = app->count("--tune") == 0;
+    run_train(*command, app->count("--folds") > 0 || app->count("--ridges") > 0);
+  });
 }
 
 }  // namespace mfga::cli

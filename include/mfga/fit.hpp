@@ -74,6 +74,15 @@ struct PathStep {
   double ridge = 0;                  // the ridge, or the multiplier of the norm bound
   double seconds = 0;                // since the fit began
   int newton_steps = 0;
+  int tuning_steps = 0;  // all terms were tuned after this step, by so many moves
+};
+
+// What tuning brought.
+struct TuningReport {
+  bool is_used = false;
+  std::string reason;           // if it was to be tried and is not used: why
+  double held_out_without = 0;  // mean loss of held-out rows without and with it
+  double held_out_with = 0;
 };
 
 struct FitReport {
@@ -94,6 +103,7 @@ struct FitReport {
   // Of the first terms learned from each half of the rows, the part that is found again in the other half's,
   // up to a correlation of 0.9; negative if that was not tried.
   double stability = -1;
+  TuningReport tuning;
   std::vector<std::string> warnings;
   double prepare_seconds = 0;  // standardisation and kernel width
   double score_seconds = 0;    // lkrf, eerf: drawing and scoring the random features
@@ -116,6 +126,7 @@ struct Progress {
   double risk = 0;
   double seconds = 0;
   double validated = 1;  // below 1: the part of a cross-validation that is done, and nothing else counts
+  int tuning_steps = 0;  // while the terms are tuned: the moves so far
 };
 // Called after each greedy step, from one thread at a time; returning false ends the fit with
 // Error(kInterrupted).

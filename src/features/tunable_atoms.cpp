@@ -14,9 +14,10 @@ std::vector<Atom> TunableAtoms::at(std::span<const double> values) const {
   std::vector<Atom> result;
   for (std::size_t i = 0; i < atoms_.size(); ++i) {
     const std::size_t count = offsets_[i + 1] - offsets_[i];
-    result.push_back(count == 0 ? atoms_[i]
-                                : find_feature_family(atoms_[i].family)
-                                      ->moved(atoms_[i], values.subspan(offsets_[i], count)));
+    result.push_back(
+        count == 0
+            ? atoms_[i]
+            : find_feature_family(atoms_[i].family)->moved(atoms_[i], values.subspan(offsets_[i], count)));
   }
   return result;
 }
@@ -29,8 +30,8 @@ DerivativesOfAtoms::DerivativesOfAtoms(std::span<const Atom> atoms) {
     std::size_t end = first;
     for (; end < atoms.size() && atoms[end].family == atoms[first].family; ++end)
       coordinates += std::ssize(family.coordinates(atoms[end]));
-    runs_.push_back({static_cast<Index>(first), first_coordinate,
-                     family.derivatives(atoms.subspan(first, end - first))});
+    runs_.push_back(
+        {static_cast<Index>(first), first_coordinate, family.derivatives(atoms.subspan(first, end - first))});
     first = end;
   }
 }

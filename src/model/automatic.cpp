@@ -9,44 +9,72 @@
 namespace mfga {
 namespace {
 
-// Whether some input takes more than two values.
-bool has_numbers(const BlockedRows& rows) {
-  std::vector<std::array<std::optional<double>, 2>> seen(static_cast<std::size_t>(rows.inputs()));
+// How many inputs take more than two values.
+Index count_numbers(const BlockedRows& rows) {
+  struct Seen {
+    std::optional<double> first;
+    std::optional<double> second;
+    bool more = false;
+  };
+  std::vector<Seen> seen(static_cast<std::size_t>(rows.inputs()));
   Arena arena;
   for (Index b = 0; b < rows.blocks(); ++b) {
     const Arena::Scope scope(arena);
     const RowBlock block = rows.load(b, arena);
     for (Index j = 0; j < block.inputs; ++j) {
-      auto& [first, second] = seen[static_cast<std::size_t>(j)];
+      auto& [first, second, more] = seen[static_cast<std::size_t>(j)];
       const double* x = block.input(j);
-      for (Index n = 0; n < block.rows; ++n) {
+      for (Index n = 0; n < block.rows && !more; ++n) {
         if (!first) {
           first = x[n];
         } else if (x[n] != *first && !second) {
           second = x[n];
         } else if (x[n] != *first && x[n] != *second) {
-          return true;
+          more = true;
         }
       }
     }
   }
-  return false;
+  return std::ranges::count_if(seen, [](const Seen& input) { return input.more; });
+}
+
+// Functions of single inputs, with as many knots as there is time for; without any if all inputs have two
+// values.
+std::string univariate_features(Index numbers) {
+  constexpr Index kKnotsOfAll = 2000;
+  constexpr Index kFewest = 32;
+  constexpr Index kMost = 200;
+  if (numbers == 0) return "linear";
+  const Index knots = std::clamp(kKnotsOfAll / numbers, kFewest, kMost);
+  return fmt::format("linear + step(knots={}) + hinge(knots={})", knots, knots);
+}
+
+Index automatic_landmarks(const BlockedRows& rows) {
+  constexpr Index kMostLandmarks = 500;
+  constexpr Index kRowsPerLandmark = 4;
+  return std::min(kMostLandmarks, rows.rows() / kRowsPerLandmark);
 }
 
 }  // namespace
 
 std::string automatic_features(const BlockedRows& rows) {
   constexpr Index kMostPairs = 25000;
-  constexpr Index kMostLandmarks = 500;
-  constexpr Index kRowsPerLandmark = 4;
-  std::string features = "linear";
-  if (has_numbers(rows)) features += " + step(knots=32) + hinge(knots=32)";
+  std::string features = univariate_features(count_numbers(rows));
   if (rows.inputs() == 1) return features;  // steps and hinges of one input leave nothing to products
   const Index pairs = rows.inputs() * (rows.inputs() + 1) / 2;
   features += fmt::format(" + gaussian(order={})", pairs <= kMostPairs ? 2 : 1);
-  const Index landmarks = std::min(kMostLandmarks, rows.rows() / kRowsPerLandmark);
-  if (landmarks > 0) features += fmt::format(" + landmark(count={})", landmarks);
+  if (const Index count = automatic_landmarks(rows); count > 0)
+    features += fmt::format(" + landmark(count={})", count);
   return features;
+}
+
+std::vector<std::string> automatic_parts(const BlockedRows& rows) {
+  std::vector<std::string> parts;
+  if (rows.inputs() == 1) return parts;
+  if (const Index numbers = count_numbers(rows); numbers > 0) parts.push_back(univariate_features(numbers));
+  if (const Index count = automatic_landmarks(rows); count > 0)
+    parts.push_back(fmt::format("linear + landmark(count={})", count));
+  return parts;
 }
 
 std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers) {

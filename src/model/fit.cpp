@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "baselines/kernel_machine.hpp"
@@ -24,6 +25,7 @@
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
 #include "model/automatic.hpp"
+#include "model/fit_checks.hpp"
 #include "model/target.hpp"
 #include "solve/atom_products.hpp"
 #include "solve/cross_validation.hpp"
@@ -232,10 +234,7 @@ class Fitter {
   [[nodiscard]] Precision precision() const {
     return options_.precision == "double" ? Precision::kDouble : Precision::kMixed;
   }
-  [[nodiscard]] std::unique_ptr<Refit> make_refit() {
-    return target_.loss->is_quadratic() ? make_least_squares_refit(problem(), penalty_)
-                                        : make_newton_refit(problem(), penalty_);
-  }
+  [[nodiscard]] std::unique_ptr<Refit> make_refit() { return mfga::make_refit(problem(), penalty_); }
 
   void start_model() {
     model().task = target_.task;
@@ -300,7 +299,7 @@ class Fitter {
                    });
     }
 
-    if (options_.tune != "no" && whole_ == nullptr && learn_tuned(dictionary)) return;
+    if (options_.tune != "no" && whole_ == nullptr && learn_tuned()) return;
 
     // Algorithm 1.
     const auto fit_start = Clock::now();
@@ -338,46 +337,119 @@ class Fitter {
     finish(ridge, greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk, greedy.converged);
   }
 
-  bool learn_tuned(const Dictionary& dictionary) {
+  // Selection and tuning in turns. Says whether the result is the model; if not, nothing has changed.
+  [[nodiscard]] bool learn_tuned() {
+    if (!(penalty_.ridge > 0)) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          "--tune needs a --ridge above 0: terms that come to lie on one another have no other bound");
+    }
     const auto tune_start = Clock::now();
-    const char* e = getenv("PULL");
-    const double pull = e ? atof(e) : 1;
-    const TunedSearchOptions search{dictionary, search_options(), precision(), options_.seed,
-                                    settings_.select == "normalised",
-                                    options_.tune_every > 0 ? options_.tune_every : (options_.terms + 3) / 4,
-                                    getenv("STEPS") ? atoi(getenv("STEPS")) : 100, pull};
-    const CrossValidationOptions quick = quick_validation();
-    const Folds folds(rows_.rows(), quick, options_.seed);
+    const TunedSearchCallback on_step = [&](Index terms, int step, double risk) {
+      Progress state{terms, options_.terms, risk, seconds_since(start_)};
+      state.tuning_steps = step;
+      return !progress_ || progress_(state);
+    };
+    std::optional<TunedModel> found;
+    if (options_.tune == "auto") {
+      found = tuned_with_held_out_rows(on_step);
+      if (!found) return false;
+      const Dictionary dictionary(report().features);
+      found = with_all_rows(problem(), *found, tuned_search_options(dictionary, 0), on_step);
+    } else {
+      const Dictionary dictionary(settings_.features);
+      found = tune_in_rounds(problem(), tuned_search_options(dictionary, std::stoi(options_.tune)), on_step);
+    }
+    stretch_inputs(found->stretch);
+    penalty_.ridge = found->ridge;
+    const FittedCoefficients fitted = fit_coefficients(problem(), found->ridge, found->active);
+    report().tuning.is_used = true;
+    report().fit_seconds = seconds_since(tune_start);
+    report().initial_risk = risk_of_constant();
+    add_terms(found->active);
+    const double risk = loss_sum(problem(), found->active.score()) / static_cast<double>(rows_.rows());
+    for (const TuningRound& round : found->rounds) {
+      PathStep& step = report().path.emplace_back();
+      step.terms = round.terms;
+      step.risk = round.risk;
+      step.ridge = round.ridge;
+      step.seconds = round.seconds;
+      step.tuning_steps = round.steps;
+    }
+    report().path.back().risk = risk;
+    warn_of_leverage(found->active, *fitted.refit, found->ridge);
+    finish(found->ridge, risk, fitted.converged);
+    return true;
+  }
+
+  // Tunes with four fifths of the rows, and asks the other fifth how far to go, which ridge to take, and,
+  // where the dictionary was not given, whether a part of it does better alone. Nothing, if no tuning does
+  // better still.
+  [[nodiscard]] std::optional<TunedModel> tuned_with_held_out_rows(const TunedSearchCallback& on_step) {
+    constexpr int kMostSteps = 100;
+    const Folds folds(rows_.rows(), quick_validation(), options_.seed);
+    if (!can_validate_quickly(data_) || fold_of_one_class(folds)) {
+      report().tuning.reason = "there are too few rows to hold some out";
+      return std::nullopt;
+    }
     const std::vector<Index> training = folds.training(0);
     const BlockedRows rows = rows_.subset(training);
     const std::vector<double> targets = values_of(target_.values, training);
-    const BlockedRows held_out = rows_.subset(folds.held_out(0));
+    const BlockedRows held_out_rows = rows_.subset(folds.held_out(0));
     const std::vector<double> held_out_targets = values_of(target_.values, folds.held_out(0));
-    const TunedSearchCallback on_step = [&](Index terms, int /*step*/, double risk) {
-      return !progress_ || progress_({terms, options_.terms, risk, seconds_since(start_)});
-    };
-    const std::vector<double> ridges = validation_ != nullptr ? validation_->ridges : std::vector<double>{penalty_.ridge};
-    const TunedSearchResult found =
-        find_tuned({rows, targets, *target_.loss, settings_.intercept, workers_}, {held_out, held_out_targets},
-                   ridges, search, on_step);
-    for (const auto& r : found.plan.rounds)
-      fmt::print(stderr, "terms {} ridge {} steps {} risk {:.5f} held out {:.5f} -> {:.5f} {:.2f} s\n", r.terms, r.ridge, r.steps,
-                 r.risk, r.held_out_before, r.held_out_after, r.seconds);
-    fmt::print(stderr, "final ridge {} held out {:.5f}\n", found.plan.ridge, found.held_out);
-    const bool again = getenv("AGAIN") != nullptr;
-    TunedSearchResult last = again ? repeat_tuned(problem(), found.plan, search, on_step) : found;
+    const std::vector<double> ridges =
+        validation_ != nullptr ? validation_->ridges : std::vector<double>{penalty_.ridge};
+    std::vector<std::string> dictionaries = {settings_.features};
+    if (options_.features.empty()) {
+      for (std::string& part : automatic_parts(rows_)) dictionaries.push_back(std::move(part));
+    }
+    std::optional<TunedModel> best;
+    for (const std::string& features : dictionaries) {
+      const Dictionary dictionary(features);
+      TunedModel model = find_tuned({rows, targets, *target_.loss, settings_.intercept, workers_},
+                                    {held_out_rows, held_out_targets}, ridges,
+                                    tuned_search_options(dictionary, kMostSteps), on_step);
+      if (best && best->held_out() <= model.held_out()) continue;
+      best = std::move(model);
+      report().features = features;
+    }
+    FitOptions untuned = options_;
+    untuned.tune = "no";
+    untuned.engine = "lazy";
+    untuned.ridge = penalty_.ridge;
+    const Model without = Fitter(*this, untuned, training, {}).run({}).model;
+    const BlockedRows stretched = held_out_rows.stretched(best->stretch);
+    const PairedLosses losses = paired_losses(
+        {held_out_rows, held_out_targets, *target_.loss, settings_.intercept, workers_}, score_of(without),
+        {stretched, held_out_targets, *target_.loss, settings_.intercept, workers_}, best->active.score());
+    const double unit = target_.scale * target_.scale;
+    report().tuning.held_out_without = unit * losses.first;
+    report().tuning.held_out_with = unit * losses.second;
+    if (losses.first - losses.second > losses.standard_error) return best;
+    report().tuning.reason = "held-out rows do not gain by it beyond chance";
+    report().features = settings_.features;
+    return std::nullopt;
+  }
+
+  static constexpr double kPull = 1;
+  [[nodiscard]] TunedSearchOptions tuned_search_options(const Dictionary& dictionary, int steps) const {
+    constexpr Index kRounds = 4;
+    return {dictionary,
+            search_options(),
+            precision(),
+            options_.seed,
+            settings_.select == "normalised",
+            options_.tune_every > 0 ? options_.tune_every : (options_.terms + kRounds - 1) / kRounds,
+            steps,
+            kPull};
+  }
+
+  void stretch_inputs(const std::vector<double>& factors) {
+    rows_ = rows_.stretched(factors);
     for (std::size_t j = 0; j < inputs_.size(); ++j) {
-      inputs_[j].stretch *= last.stretch[j];
+      inputs_[j].stretch *= factors[j];
       model().inputs[j].stretch = inputs_[j].stretch;
     }
-    rows_ = rows_.stretched(last.stretch);
-    if (!again) static_cast<void>(fit_coefficients(problem(), last.plan.ridge, last.active));
-    add_terms(last.active);
-    penalty_.ridge = last.plan.ridge;
-    report().fit_seconds = seconds_since(tune_start);
-    const double risk = loss_sum(problem(), last.active.score()) / static_cast<double>(rows_.rows());
-    finish(penalty_.ridge, risk, true);
-    return true;
   }
 
   // Learns from each half of the rows, and asks how much of the one is found again in the other.
@@ -402,7 +474,7 @@ class Fitter {
         atoms.back().push_back(term.atom);
     }
     if (atoms[0].empty() || atoms[1].empty()) return;
-    report().stability = share_found_again(atoms[0], atoms[1]);
+    report().stability = share_found_again(problem(), atoms[0], atoms[1]);
     constexpr double kUnstable = 0.5;
     if (report().stability >= kUnstable) return;
     report().warnings.push_back(fmt::format(
@@ -410,29 +482,6 @@ class Fitter {
         "from the other, {:.0f} % are found again in the other half's. Read the formula with care; more "
         "rows, fewer terms or a larger --ridge help",
         options.terms, 100 * report().stability));
-  }
-
-  // The part of the atoms of two lists that have one in the other list that they are strongly correlated
-  // with.
-  [[nodiscard]] double share_found_again(std::vector<Atom> atoms, const std::vector<Atom>& others) {
-    constexpr double kAlike = 0.9;
-    const auto n_first = static_cast<Index>(atoms.size());
-    atoms.insert(atoms.end(), others.begin(), others.end());
-    const auto n = static_cast<Index>(atoms.size());
-    const Matrix products = atom_products(rows_, target_.values, atoms, n, workers_);
-    const auto covariance = [&](Index i, Index j) {
-      return products(i, 2 + j) - products(i, 0) * products(j, 0) / static_cast<double>(rows_.rows());
-    };
-    Index found = 0;
-    for (Index i = 0; i < n; ++i) {
-      bool is_alike = false;
-      for (Index j = 0; j < n && !is_alike; ++j) {
-        if ((i < n_first) == (j < n_first)) continue;
-        is_alike = std::abs(covariance(i, j)) >= kAlike * std::sqrt(covariance(i, i) * covariance(j, j));
-      }
-      if (is_alike) ++found;
-    }
-    return static_cast<double>(found) / static_cast<double>(n);
   }
 
   [[nodiscard]] GreedyOptions search_options() const {
@@ -633,80 +682,21 @@ class Fitter {
 
   // Methods that choose all their terms at once have a path of one step.
   void record_one_step(double risk, double ridge, int newton_steps) {
-    double constant = 0;
-    if (settings_.intercept == Intercept::kUnpenalised) {
-      constant =
-          target_.loss->best_constant(std::accumulate(target_.values.begin(), target_.values.end(), 0.0) /
-                                      static_cast<double>(rows_.rows()));
-    }
-    report().initial_risk =
-        loss_sum(problem(), ScoreFunction({}, {}, constant)) / static_cast<double>(rows_.rows());
+    report().initial_risk = risk_of_constant();
     PathStep step{
         {}, {}, static_cast<Index>(model().terms.size()), risk, 0, ridge, report().fit_seconds, newton_steps};
     report().path.push_back(std::move(step));
   }
 
-  // Rows that the fit follows whatever the others say; most often something is wrong with them.
-  void warn_of_leverage(const ActiveSet& active, const Refit& refit, double ridge) {
-    if (whole_ != nullptr || active.size() == 0) return;
-    constexpr std::size_t kMostNamed = 3;
-    const std::vector<RowLeverage> rows =
-        high_leverages(problem(), active, refit.hessian(ridge), options_.seed);
-    for (std::size_t i = 0; i < std::min(rows.size(), kMostNamed); ++i) {
-      const Index row = rows[i].row;
-      const auto deviations = [&](const InputColumn& input) {
-        return std::abs(data_.x(row, input.column) - input.mean) / input.deviation;
-      };
-      const InputColumn& extreme = *std::ranges::max_element(standard_.inputs, {}, deviations);
-      report().warnings.push_back(fmt::format(
-          "the row {} decides its own fit (leverage {:.3f} of at most 1); its {} is {:.4g}, {:.1f} standard "
-          "deviations from the mean. Check the row and leave it out if it is wrong, or use --scale robust",
-          data_.lines != nullptr ? fmt::format("in line {}", data_.lines->line_of_row(row))
-                                 : fmt::format("{} (counted from 0)", row),
-          rows[i].leverage, column_name(data_, extreme.column), data_.x(row, extreme.column),
-          deviations(extreme)));
+  // The mean loss of the best constant, or of zero without an intercept.
+  [[nodiscard]] double risk_of_constant() {
+    const auto n_rows = static_cast<double>(rows_.rows());
+    double constant = 0;
+    if (settings_.intercept == Intercept::kUnpenalised) {
+      constant = target_.loss->best_constant(
+          std::accumulate(target_.values.begin(), target_.values.end(), 0.0) / n_rows);
     }
-    if (rows.size() > kMostNamed) {
-      report().warnings.push_back(
-          fmt::format("{} more rows have a leverage above one half", rows.size() - kMostNamed));
-    }
-  }
-
-  // Classes that can be told apart almost perfectly: the coefficients are as large as the ridge lets them
-  // become, and probabilities say little.
-  void warn_of_separation(double risk, bool converged) {
-    if (whole_ != nullptr || target_.task != Task::kClassification) return;
-    constexpr double kSmallRisk = 0.01;
-    constexpr double kSaturatedPart = 0.99;
-    std::string found;
-    if (!converged) {
-      found = "the coefficients did not converge";
-    } else if (risk < kSmallRisk) {
-      found = fmt::format("the training log-loss is {:.2g}", risk);
-    } else if (const double saturated = saturated_part(); saturated >= kSaturatedPart) {
-      found = fmt::format("{:.1f} % of the training rows have a probability within 0.001 of 0 or 1",
-                          100 * saturated);
-    } else {
-      return;
-    }
-    report().warnings.push_back(
-        found +
-        ": the classes can be separated almost perfectly, and the coefficients are as large as the "
-        "ridge allows; probabilities will be too sure of themselves. Use a larger --ridge, or "
-        "--ridge cv");
-  }
-
-  // Of the training rows, those whose probability is within 0.001 of 0 or 1.
-  [[nodiscard]] double saturated_part() {
-    const double saturated = std::log(0.999 / 0.001);
-    const ScoreFunction score = score_of(model());
-    std::vector<double> count(1);
-    sum_over_blocks(rows_, workers_, count, [&](const RowBlock& block, Arena& arena, double* out) {
-      double* scores = arena.take(block.rows);
-      score.evaluate(block, scores, arena);
-      for (Index n = 0; n < block.rows; ++n) *out += std::abs(scores[n]) > saturated ? 1 : 0;
-    });
-    return count[0] / static_cast<double>(rows_.rows());
+    return loss_sum(problem(), ScoreFunction({}, {}, constant)) / n_rows;
   }
 
   [[nodiscard]] EngineCosts engine_costs(const ProblemSize& size) const {
@@ -730,16 +720,22 @@ class Fitter {
   }
 
   void refuse_folds_of_one_class(const Folds& folds) const {
-    if (target_.task != Task::kClassification) return;
+    if (const std::optional<Index> fold = fold_of_one_class(folds)) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("all rows outside of fold {} have one label, so there is nothing to learn "
+                              "from them; use fewer --folds, or another --seed",
+                              *fold + 1));
+    }
+  }
+
+  // A fold outside of which there is one class only.
+  [[nodiscard]] std::optional<Index> fold_of_one_class(const Folds& folds) const {
+    if (target_.task != Task::kClassification) return std::nullopt;
     for (Index fold = 0; fold < folds.count(); ++fold) {
       const std::vector<double> targets = values_of(target_.values, folds.training(fold));
-      if (std::ranges::count(targets, targets.front()) == std::ssize(targets)) {
-        throw Error(ErrorKind::kBadData,
-                    fmt::format("all rows outside of fold {} have one label, so there is nothing to learn "
-                                "from them; use fewer --folds, or another --seed",
-                                fold + 1));
-      }
+      if (std::ranges::count(targets, targets.front()) == std::ssize(targets)) return fold;
     }
+    return std::nullopt;
   }
 
   FoldLosses losses_by_gram(const Folds& folds, const Candidates& candidates,
@@ -767,6 +763,7 @@ class Fitter {
         FitOptions options = options_;
         options.engine = "lazy";
         options.refine = "no";
+        options.tune = "no";
         options.ridge = validation_->ridges[static_cast<std::size_t>(ridge)];
         PathLosses path(losses.back().row(ridge), n_steps);
         std::function<void(const ScoreFunction&)> on_model;
@@ -800,8 +797,19 @@ class Fitter {
     if (!progress_(state)) throw Error(ErrorKind::kInterrupted, "training was interrupted");
   }
 
+  void warn_of_leverage(const ActiveSet& active, const Refit& refit, double ridge) {
+    if (whole_ != nullptr || active.size() == 0) return;
+    add_warnings(leverage_warnings(high_leverages(problem(), active, refit.hessian(ridge), options_.seed),
+                                   data_, standard_.inputs));
+  }
+
+  void add_warnings(const std::vector<std::string>& warnings) {
+    report().warnings.insert(report().warnings.end(), warnings.begin(), warnings.end());
+  }
+
   void finish(double ridge, double risk, bool converged) {
-    warn_of_separation(risk, converged);
+    if (whole_ == nullptr && target_.task == Task::kClassification)
+      add_warnings(separation_warnings(problem(), score_of(model()), risk, converged));
     model().training = {rows_.rows(), report().features, ridge, options_.norm_bound, risk};
   }
 

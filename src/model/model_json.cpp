@@ -345,9 +345,9 @@ std::string model_to_json(const Model& model) try {
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
       "\"n_columns\": {},\n  \"unnamed_columns\": {},\n{}"
       "  \"inputs\": [{}],\n  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
-      kFormat, format_version, task_name(model.task), target.dump(), model.n_columns,
-      model.unnamed_columns, plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)),
-      lines(inputs), Json(model.intercept).dump(),
+      kFormat, format_version, task_name(model.task), target.dump(), model.n_columns, model.unnamed_columns,
+      plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)), lines(inputs),
+      Json(model.intercept).dump(),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
       training.dump());
 } catch (const nlohmann::json::exception& error) {

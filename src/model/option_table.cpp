@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
+constexpr int kMostTuningSteps = 100000;
 
 constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
@@ -44,7 +45,8 @@ constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
     {"refine", &FitOptions::refine, "no|yes", 0, 0,
      "afterwards, drop the least useful terms and add better ones until nothing improves"},
     {"tune", &FitOptions::tune, "no|auto|STEPS", 0, 0,
-     "move what was chosen - widths, centres, knots, and one stretch per input - to where it fits best; auto, "
+     "move what was chosen - widths, centres, knots, and one stretch per input - to where it fits best; "
+     "auto, "
      "the default of `mfga train`: as far as held-out rows gain by it, if they do"},
     {"tune-every", &FitOptions::tune_every, "K", 0, kMany,
      "terms selected between tunings; 0: a quarter of all"},
@@ -126,6 +128,26 @@ std::span<const OptionRow<CrossValidationOptions>> cross_validation_option_table
 std::span<const OptionRow<ReadOptions>> read_option_table() { return kReadTable; }
 std::span<const OptionRow<GenerateOptions>> generate_option_table() { return kGenerateTable; }
 
+namespace {
+
+void validate_tuning(const FitOptions& options) {
+  if (options.tune == "no") return;
+  if (options.tune != "auto")
+    static_cast<void>(parse_small_integer("--tune", options.tune, 1, kMostTuningSteps));
+  const std::pair<std::string_view, bool> others[] = {{"--norm-bound", options.norm_bound > 0},
+                                                      {"--search htp", options.search != "greedy"},
+                                                      {"--refine", options.refine != "no"},
+                                                      {"--engine gram", options.engine == "gram"}};
+  for (const auto& [name, is_given] : others) {
+    if (!is_given) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("--tune {} is not possible with {}; leave that out, or give --tune no",
+                            options.tune, name));
+  }
+}
+
+}  // namespace
+
 void FitOptions::validate() const {
   validate_options(*this, fit_option_table());
   if (!features.empty()) static_cast<void>(Dictionary(features));
@@ -139,17 +161,17 @@ void FitOptions::validate() const {
                 "--sigma is for the other methods; for mfga write it into --features, e.g. gaussian(order=2, "
                 "sigma=3)");
   }
-  const std::pair<std::string_view, bool> searches[] = {{"nu", nu != "uniform"},
-                                                        {"select", select != "auto"},
-                                                        {"shortlist", shortlist != 0},
-                                                        {"search", search != "greedy"},
-                                                        {"refine", refine != "no"}};
+  const std::pair<std::string_view, bool> searches[] = {
+      {"nu", nu != "uniform"},        {"select", select != "auto"}, {"shortlist", shortlist != 0},
+      {"search", search != "greedy"}, {"refine", refine != "no"},   {"tune", tune != "no"},
+      {"tune-every", tune_every != 0}};
   for (const auto& [name, is_given] : searches) {
     if (method != "mfga" && is_given) {
       throw Error(ErrorKind::kInvalidArgument,
                   fmt::format("--{} is for the method mfga; {} does not search", name, method));
     }
   }
+  validate_tuning(*this);
   if (search == "htp" && select == "gradient") {
     throw Error(
         ErrorKind::kInvalidArgument,

@@ -1,6 +1,24 @@
 #include "solve/problem.hpp"
 
+#include <cmath>
+
 namespace mfga {
+namespace {
+
+std::vector<double> row_losses(const Problem& problem, const ScoreFunction& score) {
+  std::vector<double> losses(static_cast<std::size_t>(problem.rows.rows()));
+  for_each_block(problem.rows, problem.workers, [&](const RowBlock& block, Arena& arena) {
+    double* scores = arena.take(block.rows);
+    score.evaluate(block, scores, arena);
+    for (Index n = 0; n < block.rows; ++n) {
+      const auto row = static_cast<std::size_t>(block.first_row + n);
+      losses[row] = problem.loss.sum(scores + n, &problem.targets[row], 1);
+    }
+  });
+  return losses;
+}
+
+}  // namespace
 
 double loss_sum(const Problem& problem, const ScoreFunction& score) {
   double total = 0;
@@ -11,6 +29,25 @@ double loss_sum(const Problem& problem, const ScoreFunction& score) {
                     *sum += problem.loss.sum(scores, problem.targets.data() + block.first_row, block.rows);
                   });
   return total;
+}
+
+PairedLosses paired_losses(const Problem& problem, const ScoreFunction& score, const Problem& other,
+                           const ScoreFunction& other_score) {
+  const std::vector<double> first = row_losses(problem, score);
+  const std::vector<double> second = row_losses(other, other_score);
+  const auto n = static_cast<double>(first.size());
+  PairedLosses result;
+  double square = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    result.first += first[i] / n;
+    result.second += second[i] / n;
+  }
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const double apart = first[i] - second[i] - (result.first - result.second);
+    square += apart * apart;
+  }
+  result.standard_error = std::sqrt(square / n / (n - 1));
+  return result;
 }
 
 }  // namespace mfga

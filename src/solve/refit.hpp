@@ -58,6 +58,9 @@ class Refit {
 // Newton's method with a line search.
 [[nodiscard]] std::unique_ptr<Refit> make_newton_refit(const Problem& problem, const Penalty& penalty);
 
+// The one for the loss of the problem.
+[[nodiscard]] std::unique_ptr<Refit> make_refit(const Problem& problem, const Penalty& penalty);
+
 // The multiplier at which |theta| meets the bound: `norm_at(multiplier)` solves the problem with that ridge
 // and returns |theta|, which decreases as the multiplier grows. Returns 0 if the bound holds without one. The
 // last call of norm_at was with the multiplier returned.

@@ -62,9 +62,10 @@ class Tuning {
         n_stretches_(options.stretch_inputs ? n_inputs_ : 0) {
     here_.active = active;
     here_.stretch.assign(n_inputs_, 1.0);
-    here_.objective = fit_coefficients(problem, options.ridge, here_.active);
+    here_.objective = fit_coefficients(problem, options.ridge, here_.active).objective;
     last_ = here_;
-    // The prior is compared with the likelihood: half the squared error in units of its mean, or the log-loss.
+    // The prior is compared with the likelihood: half the squared error in units of its mean, or the
+    // log-loss.
     scale_ = here_.objective > 0 ? 1 / here_.objective : 1;
     const double mean = here_.objective / static_cast<double>(problem.rows.rows());
     pull_ = options.pull * (problem.loss.is_quadratic() ? mean : 0.5);
@@ -83,8 +84,8 @@ class Tuning {
     lbfgsfloatval_t* variables = lbfgs_malloc(n_variables);
     std::fill_n(variables, n_variables, 0.0);
     // Whatever it ends with, the last step that it made is the result.
-    static_cast<void>(lbfgs(n_variables, variables, nullptr, &Tuning::evaluate, &Tuning::on_step, this,
-                            &parameters));
+    static_cast<void>(
+        lbfgs(n_variables, variables, nullptr, &Tuning::evaluate, &Tuning::on_step, this, &parameters));
     lbfgs_free(variables);
     if (error_) std::rethrow_exception(error_);
     return here_;
@@ -114,8 +115,9 @@ class Tuning {
   }
 
   static int on_step(void* self, const lbfgsfloatval_t* /*variables*/, const lbfgsfloatval_t* /*gradient*/,
-                     lbfgsfloatval_t /*objective*/, lbfgsfloatval_t /*norm*/, lbfgsfloatval_t /*gradient_norm*/,
-                     lbfgsfloatval_t /*step*/, int /*n_variables*/, int iteration, int /*trials*/) {
+                     lbfgsfloatval_t /*objective*/, lbfgsfloatval_t /*norm*/,
+                     lbfgsfloatval_t /*gradient_norm*/, lbfgsfloatval_t /*step*/, int /*n_variables*/,
+                     int iteration, int /*trials*/) {
     auto& tuning = *static_cast<Tuning*>(self);
     if (tuning.error_) return 1;
     tuning.here_ = tuning.last_;
@@ -140,11 +142,10 @@ class Tuning {
     last_.active.atoms = atoms_.at(values);
     const BlockedRows rows = problem_.rows.stretched(last_.stretch);
     const Problem there{rows, problem_.targets, problem_.loss, problem_.intercept, problem_.workers};
-    last_.objective = fit_coefficients(there, options_.ridge, last_.active);
+    last_.objective = fit_coefficients(there, options_.ridge, last_.active).objective;
 
     const std::vector<double> derivatives = pulled_back(there);
-    for (std::size_t j = 0; j < n_stretches_; ++j)
-      gradient[j] = derivatives[coordinates.size() + j];
+    for (std::size_t j = 0; j < n_stretches_; ++j) gradient[j] = derivatives[coordinates.size() + j];
     double square = 0;
     for (std::size_t i = 0; i < coordinates.size(); ++i) {
       const Coordinate& coordinate = coordinates[i];
@@ -209,20 +210,20 @@ class Tuning {
 
 }  // namespace
 
-double fit_coefficients(const Problem& problem, double ridge, ActiveSet& active) {
-  const Penalty penalty{ridge, 0};
-  const auto refit = problem.loss.is_quadratic() ? make_least_squares_refit(problem, penalty)
-                                                 : make_newton_refit(problem, penalty);
+FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active) {
+  FittedCoefficients fitted;
+  fitted.refit = make_refit(problem, {ridge, 0});
   if (problem.loss.is_quadratic()) {
     const Matrix products =
         atom_products(problem.rows, problem.targets, active.atoms, active.size(), problem.workers);
     for (Index i = 0; i < active.size(); ++i)
-      refit->append({products.row(i), static_cast<std::size_t>(2 + i + 1)});
+      fitted.refit->append({products.row(i), static_cast<std::size_t>(2 + i + 1)});
   }
-  const RefitReport report = refit->solve(active);
-  double objective = report.loss_sum ? *report.loss_sum : loss_sum(problem, active.score());
-  for (const double theta : active.theta) objective += ridge * theta * theta;
-  return objective;
+  const RefitReport report = fitted.refit->solve(active);
+  fitted.converged = report.converged;
+  fitted.objective = report.loss_sum ? *report.loss_sum : loss_sum(problem, active.score());
+  for (const double theta : active.theta) fitted.objective += ridge * theta * theta;
+  return fitted;
 }
 
 Tuned tune(const Problem& problem, const ActiveSet& active, const TuneOptions& options,

@@ -7,11 +7,12 @@
 //
 //   dF/dp = sum_n L'_n sum_m theta_m dphi_m(x_n; p)/dp,
 //
-// which the families answer for a block of rows (AtomDerivatives). F + pull |p - p_0|^2 is minimised by L-BFGS
-// (liblbfgs), p in the units of the families' coordinates; stretches are moved as logarithms.
+// which the families answer for a block of rows (AtomDerivatives). F + pull |p - p_0|^2 is minimised by
+// L-BFGS (liblbfgs), p in the units of the families' coordinates; stretches are moved as logarithms.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "solve/refit.hpp"
@@ -43,9 +44,13 @@ using TuneCallback = std::function<bool(const Tuned&)>;
 [[nodiscard]] Tuned tune(const Problem& problem, const ActiveSet& active, const TuneOptions& options,
                          const TuneCallback& on_step);
 
-// The coefficients of some atoms, fitted to the rows; starts from those of `active`. The sum of the losses and
-// the ridge's part is returned.
-double fit_coefficients(const Problem& problem, double ridge, ActiveSet& active);
+struct FittedCoefficients {
+  double objective = 0;  // the sum of the losses and the ridge's part
+  bool converged = true;
+  std::unique_ptr<Refit> refit;
+};
+// Fits the coefficients of given atoms to the rows; starts from those of `active`.
+FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active);
 
 // How strongly the score depends on each input: the root of the mean square of its derivative over the rows.
 [[nodiscard]] std::vector<double> mean_slopes(const Problem& problem, const ActiveSet& active);
