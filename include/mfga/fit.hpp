@@ -32,6 +32,7 @@ struct FitOptions {
   std::string refine = "no";          // no | yes: swaps after the search
   std::string tune = "no";            // no | auto | a number of steps: move the atoms that were chosen
   Index tune_every = 0;               // terms selected between tunings; 0: a quarter of all
+  std::string metric = "none";        // none | diagonal | full: learned before the selection
   Index terms = 40;                   // M
   Index per_step = 1;                 // atoms added per greedy step
   double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses
@@ -104,6 +105,7 @@ struct FitReport {
   // up to a correlation of 0.9; negative if that was not tried.
   double stability = -1;
   TuningReport tuning;
+  int metric_rounds = 0;  // of those of a learned metric, how many held-out rows gained by
   std::vector<std::string> warnings;
   double prepare_seconds = 0;  // standardisation and kernel width
   double score_seconds = 0;    // lkrf, eerf: drawing and scoring the random features

@@ -53,6 +53,8 @@ struct Model {
   Index unnamed_columns = 0;
   std::vector<TextColumn> text_columns;  // which of the table's columns are levels of text
   std::vector<ModelInput> inputs;        // columns that were constant are not among them
+  // [inputs x inputs], where it was learned: terms see this times the inputs. Empty: the inputs themselves.
+  Matrix mixing;
   double intercept = 0;
   std::vector<Term> terms;
   TrainingRecord training;
@@ -72,7 +74,8 @@ struct Model {
   [[nodiscard]] std::vector<std::string> input_names() const;
   // Whether some inputs count more than others.
   [[nodiscard]] bool is_stretched() const;
-  // The same as they stand in formulas: r(name) and q(name) where the scale is robust or quantile.
+  // The same as they stand in formulas: r(name) and q(name) where the scale is robust or quantile, m(name) for
+  // the combination that takes the place of an input.
   [[nodiscard]] std::vector<std::string> formula_names() const;
 };
 

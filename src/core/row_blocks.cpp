@@ -1,5 +1,7 @@
 #include "core/row_blocks.hpp"
 
+#include <cblas.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +31,8 @@ MFGA_VECTORISED void sum_squares(const double* values, Index stride, Index input
 // Converts `count` rows, given by their positions.
 template <class RowPointer>
 RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& standardiser,
-                 const std::vector<WarpedInput>& warped, Arena& arena, RowPointer row_pointer) {
+                 const std::vector<WarpedInput>& warped, const Matrix* mixing, Arena& arena,
+                 RowPointer row_pointer) {
   RowBlock block;
   block.rows = count;
   block.inputs = static_cast<Index>(standardiser.columns.size());
@@ -41,7 +44,15 @@ RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& 
   for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row_pointer(r);
   standardise_rows(rows.data(), tiled, table.col_stride, standardiser, values, block.stride, norms);
   for (const WarpedInput& input : warped) input.apply(values + input.position() * block.stride, tiled);
-  if (!warped.empty()) sum_squares(values, block.stride, block.inputs, tiled, norms);
+  if (mixing != nullptr) {
+    const auto n_inputs = static_cast<int>(block.inputs);
+    const auto stride = static_cast<int>(block.stride);
+    double* combined = arena.take(block.inputs * block.stride);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n_inputs, static_cast<int>(tiled), n_inputs, 1.0,
+                mixing->values.data(), n_inputs, values, stride, 0.0, combined, stride);
+    values = combined;
+  }
+  if (!warped.empty() || mixing != nullptr) sum_squares(values, block.stride, block.inputs, tiled, norms);
   block.values = values;
   block.square_norms = norms;
   return block;
@@ -99,8 +110,28 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
   return result;
 }
 
+BlockedRows BlockedRows::mixed(const Matrix& matrix) const {
+  BlockedRows result = *this;
+  Matrix product = matrix;
+  if (mixing_ != nullptr) {
+    const auto n = static_cast<int>(matrix.rows);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0, matrix.values.data(), n,
+                mixing_->values.data(), n, 0.0, product.values.data(), n);
+  }
+  result.mixing_ = std::make_shared<const Matrix>(std::move(product));
+  return result;
+}
+
 BlockedRows BlockedRows::stretched(std::span<const double> factors) const {
   BlockedRows result = *this;
+  if (mixing_ != nullptr) {
+    Matrix matrix = *mixing_;
+    for (Index j = 0; j < matrix.rows; ++j)
+      std::transform(matrix.row(j), matrix.row(j) + matrix.cols, matrix.row(j),
+                     [&](double entry) { return entry * factors[static_cast<std::size_t>(j)]; });
+    result.mixing_ = std::make_shared<const Matrix>(std::move(matrix));
+    return result;
+  }
   std::vector<bool> is_warped(factors.size());
   for (WarpedInput& input : result.warped_) {
     const auto j = static_cast<std::size_t>(input.position());
@@ -126,7 +157,7 @@ RowBlock BlockedRows::load(Index block, Arena& arena) const {
   const Index count = std::min(kBlockRows, rows_ - first);
   // Past the end of a full block come the first rows of the next.
   const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
-  RowBlock result = convert(count, table_, standardiser_, warped_, arena,
+  RowBlock result = convert(count, table_, standardiser_, warped_, mixing_.get(), arena,
                             [&](Index r) { return row(std::min(first + r, last)); });
   result.first_row = first;
   return result;
@@ -134,7 +165,7 @@ RowBlock BlockedRows::load(Index block, Arena& arena) const {
 
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
-  return convert(count, table_, standardiser_, warped_, arena,
+  return convert(count, table_, standardiser_, warped_, mixing_.get(), arena,
                  [&](Index r) { return row(rows[static_cast<std::size_t>(std::min(r, count - 1))]); });
 }
 

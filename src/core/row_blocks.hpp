@@ -60,10 +60,14 @@ class BlockedRows {
   [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
   // These rows with input j times factors[j].
   [[nodiscard]] BlockedRows stretched(std::span<const double> factors) const;
+  // These rows with combinations of the inputs in their places: matrix [inputs x inputs] times each.
+  [[nodiscard]] BlockedRows mixed(const Matrix& matrix) const;
+  // The combinations, with all stretches since; null: the inputs themselves.
+  [[nodiscard]] const Matrix* mixing() const { return mixing_.get(); }
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(standardiser_.columns.size()); }
-  // What a number in the column of an input becomes.
+  // What a number in the column of an input becomes, where inputs are not mixed.
   [[nodiscard]] double standardised(Index input, double value) const;
   [[nodiscard]] Index blocks() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
   // The block lives in the arena until the caller's scope ends.
@@ -82,6 +86,7 @@ class BlockedRows {
   ConstMatrixView table_;
   Standardiser standardiser_;
   std::vector<WarpedInput> warped_;
+  std::shared_ptr<const Matrix> mixing_;
   std::shared_ptr<const std::vector<Index>> chosen_;  // rows of the table; null: all, in their order
   Index rows_;
 };

@@ -32,6 +32,7 @@
 #include "solve/greedy.hpp"
 #include "solve/independent_atoms.hpp"
 #include "solve/kernel_weights.hpp"
+#include "solve/learned_metric.hpp"
 #include "solve/leverage.hpp"
 #include "solve/set_search.hpp"
 #include "solve/tuned_search.hpp"
@@ -279,6 +280,7 @@ class Fitter {
                            static_cast<double>(options_.terms), static_cast<double>(options_.per_step),
                            precision()};
     report().engine = choose_engine(options_, size, engine_costs(size), target_.loss->is_quadratic());
+    if (options_.metric != "none" && whole_ == nullptr) learn_metric_of_inputs(dictionary);
     if (dictionary.needs_sigma()) find_width();
     report().prepare_seconds = seconds_since(start_);
 
@@ -345,11 +347,7 @@ class Fitter {
           "--tune needs a --ridge above 0: terms that come to lie on one another have no other bound");
     }
     const auto tune_start = Clock::now();
-    const TunedSearchCallback on_step = [&](Index terms, int step, double risk) {
-      Progress state{terms, options_.terms, risk, seconds_since(start_)};
-      state.tuning_steps = step;
-      return !progress_ || progress_(state);
-    };
+    const TunedSearchCallback on_step = tuning_progress();
     std::optional<TunedModel> found;
     if (options_.tune == "auto") {
       found = tuned_with_held_out_rows(on_step);
@@ -387,18 +385,11 @@ class Fitter {
   // better still.
   [[nodiscard]] std::optional<TunedModel> tuned_with_held_out_rows(const TunedSearchCallback& on_step) {
     constexpr int kMostSteps = 100;
-    const Folds folds(rows_.rows(), quick_validation(), options_.seed);
-    if (!can_validate_quickly(data_) || fold_of_one_class(folds)) {
+    const std::optional<TuningSplit> split = tuning_split();
+    if (!split) {
       report().tuning.reason = "there are too few rows to hold some out";
       return std::nullopt;
     }
-    const std::vector<Index> training = folds.training(0);
-    const BlockedRows rows = rows_.subset(training);
-    const std::vector<double> targets = values_of(target_.values, training);
-    const BlockedRows held_out_rows = rows_.subset(folds.held_out(0));
-    const std::vector<double> held_out_targets = values_of(target_.values, folds.held_out(0));
-    const std::vector<double> ridges =
-        validation_ != nullptr ? validation_->ridges : std::vector<double>{penalty_.ridge};
     std::vector<std::string> dictionaries = {settings_.features};
     if (options_.features.empty()) {
       for (std::string& part : automatic_parts(rows_)) dictionaries.push_back(std::move(part));
@@ -406,8 +397,7 @@ class Fitter {
     std::optional<TunedModel> best;
     for (const std::string& features : dictionaries) {
       const Dictionary dictionary(features);
-      TunedModel model = find_tuned({rows, targets, *target_.loss, settings_.intercept, workers_},
-                                    {held_out_rows, held_out_targets}, ridges,
+      TunedModel model = find_tuned(split->training(*this), split->held_out(), tuning_ridges(),
                                     tuned_search_options(dictionary, kMostSteps), on_step);
       if (best && best->held_out() <= model.held_out()) continue;
       best = std::move(model);
@@ -417,18 +407,57 @@ class Fitter {
     untuned.tune = "no";
     untuned.engine = "lazy";
     untuned.ridge = penalty_.ridge;
-    const Model without = Fitter(*this, untuned, training, {}).run({}).model;
-    const BlockedRows stretched = held_out_rows.stretched(best->stretch);
-    const PairedLosses losses = paired_losses(
-        {held_out_rows, held_out_targets, *target_.loss, settings_.intercept, workers_}, score_of(without),
-        {stretched, held_out_targets, *target_.loss, settings_.intercept, workers_}, best->active.score());
+    const Model without = Fitter(*this, untuned, split->training_rows, {}).run({}).model;
+    const BlockedRows stretched = split->held_out_rows.stretched(best->stretch);
+    const auto problem_of = [&](const BlockedRows& rows) {
+      return Problem{rows, split->held_out_targets, *target_.loss, settings_.intercept, workers_};
+    };
+    const PairedLosses losses = paired_losses(problem_of(split->held_out_rows), score_of(without),
+                                              problem_of(stretched), best->active.score());
     const double unit = target_.scale * target_.scale;
     report().tuning.held_out_without = unit * losses.first;
     report().tuning.held_out_with = unit * losses.second;
-    if (losses.first - losses.second > losses.standard_error) return best;
+    constexpr double kBeyondChance = 2;  // standard errors; the held-out rows have been asked many times
+    if (losses.first - losses.second > kBeyondChance * losses.standard_error) return best;
     report().tuning.reason = "held-out rows do not gain by it beyond chance";
     report().features = settings_.features;
     return std::nullopt;
+  }
+
+  // Rows that are tuned with, and rows that are asked how far.
+  struct TuningSplit {
+    std::vector<Index> training_rows;
+    BlockedRows rows;
+    std::vector<double> targets;
+    BlockedRows held_out_rows;
+    std::vector<double> held_out_targets;
+
+    [[nodiscard]] Problem training(Fitter& fitter) const {
+      return {rows, targets, *fitter.target_.loss, fitter.settings_.intercept, fitter.workers_};
+    }
+    [[nodiscard]] HeldOutRows held_out() const { return {held_out_rows, held_out_targets}; }
+  };
+
+  // Nothing, if there are too few rows.
+  [[nodiscard]] std::optional<TuningSplit> tuning_split() const {
+    const Folds folds(rows_.rows(), quick_validation(), options_.seed);
+    if (!can_validate_quickly(data_) || fold_of_one_class(folds)) return std::nullopt;
+    const std::vector<Index> training = folds.training(0);
+    const std::vector<Index>& held_out = folds.held_out(0);
+    return TuningSplit{training, rows_.subset(training), values_of(target_.values, training),
+                       rows_.subset(held_out), values_of(target_.values, held_out)};
+  }
+
+  [[nodiscard]] std::vector<double> tuning_ridges() const {
+    return validation_ != nullptr ? validation_->ridges : std::vector<double>{penalty_.ridge};
+  }
+
+  [[nodiscard]] TunedSearchCallback tuning_progress() const {
+    return [this](Index terms, int step, double risk) {
+      Progress state{terms, options_.terms, risk, seconds_since(start_)};
+      state.tuning_steps = step;
+      return !progress_ || progress_(state);
+    };
   }
 
   static constexpr double kPull = 1;
@@ -444,8 +473,32 @@ class Fitter {
             kPull};
   }
 
+  void learn_metric_of_inputs(const Dictionary& dictionary) {
+    const bool is_full = options_.metric == "full";
+    if (is_full && settings_.features.find("additive") != std::string::npos) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "--metric full mixes inputs, and additive features are for inputs that are not negative; "
+                  "use --metric diagonal");
+    }
+    const std::optional<TuningSplit> split = tuning_split();
+    if (!split) return;
+    const LearnedMetric metric = learn_metric(
+        split->training(*this), split->held_out(), is_full ? MetricKind::kFull : MetricKind::kDiagonal,
+        tuning_ridges(), tuned_search_options(dictionary, 0), tuning_progress());
+    report().metric_rounds = metric.rounds;
+    if (metric.rounds == 0) return;
+    if (is_full) {
+      rows_ = rows_.mixed(metric.mixing);
+      return;
+    }
+    std::vector<double> factors;
+    for (Index j = 0; j < metric.mixing.rows; ++j) factors.push_back(metric.mixing(j, j));
+    stretch_inputs(factors);
+  }
+
   void stretch_inputs(const std::vector<double>& factors) {
     rows_ = rows_.stretched(factors);
+    if (rows_.mixing() != nullptr) return;  // they are in the combinations
     for (std::size_t j = 0; j < inputs_.size(); ++j) {
       inputs_[j].stretch *= factors[j];
       model().inputs[j].stretch = inputs_[j].stretch;
@@ -808,6 +861,7 @@ class Fitter {
   }
 
   void finish(double ridge, double risk, bool converged) {
+    if (rows_.mixing() != nullptr) model().mixing = *rows_.mixing();
     if (whole_ == nullptr && target_.task == Task::kClassification)
       add_warnings(separation_warnings(problem(), score_of(model()), risk, converged));
     model().training = {rows_.rows(), report().features, ridge, options_.norm_bound, risk};

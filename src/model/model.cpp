@@ -47,8 +47,7 @@ std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
 std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
   std::vector<InputColumn> sources;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    sources.push_back(
-        {columns[i], inputs[i].mean, inputs[i].deviation, inputs[i].warp, inputs[i].stretch});
+    sources.push_back({columns[i], inputs[i].mean, inputs[i].deviation, inputs[i].warp, inputs[i].stretch});
   }
   std::vector<Atom> atoms;
   std::vector<double> coefficients;
@@ -57,7 +56,8 @@ std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> colu
     coefficients.push_back(term.coefficient);
   }
   const ScoreFunction score(atoms, coefficients, intercept);
-  const BlockedRows rows(x, std::move(sources));
+  BlockedRows rows(x, std::move(sources));
+  if (mixing.rows > 0) rows = rows.mixed(mixing);
   Workers workers(threads);
   const SingleThreadedBlas blas;
   std::vector<double> result(static_cast<std::size_t>(x.rows));
@@ -110,9 +110,10 @@ std::vector<std::string> Model::formula_names() const {
   std::vector<std::string> names;
   for (const ModelInput& input : inputs) {
     const ScaleKind scale = input.warp.kind();
-    names.push_back(scale == ScaleKind::kStandard
+    const std::string_view mark = mixing.rows > 0 ? "m" : scale_name(scale).substr(0, 1);
+    names.push_back(mixing.rows == 0 && scale == ScaleKind::kStandard
                         ? input.name
-                        : fmt::format("{}({})", scale_name(scale).substr(0, 1), input.name));
+                        : fmt::format("{}({})", mark, input.name));
   }
   return names;
 }

@@ -194,7 +194,7 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
 
 // The lowest version that has the fields of the model.
 int version_of(const Model& model) {
-  if (model.is_stretched()) return kVersion;
+  if (model.is_stretched() || model.mixing.rows > 0) return kVersion;
   const bool is_plain =
       model.text_columns.empty() && std::ranges::all_of(model.inputs, [](const ModelInput& input) {
         return input.warp.kind() == ScaleKind::kStandard;
@@ -243,6 +243,20 @@ Warp warp_from_json(const Node& input) {
     scale.fail(fmt::format("expected standard, robust or quantile, found \"{}\"", scale.text()));
   }
   return warp;
+}
+
+Matrix mixing_from_json(const Node& node, Index n_inputs) {
+  const std::vector<Node> rows = node.elements();
+  const auto is_complete = [&](const std::vector<Node>& list) { return std::ssize(list) == n_inputs; };
+  if (!is_complete(rows)) node.fail(fmt::format("expected {} rows, one per input", n_inputs));
+  Matrix mixing(n_inputs, n_inputs);
+  for (Index i = 0; i < n_inputs; ++i) {
+    const Node& row = rows[static_cast<std::size_t>(i)];
+    const std::vector<Node> numbers = row.elements();
+    if (!is_complete(numbers)) row.fail(fmt::format("expected {} numbers, one per input", n_inputs));
+    for (Index j = 0; j < n_inputs; ++j) mixing(i, j) = numbers[static_cast<std::size_t>(j)].number();
+  }
+  return mixing;
 }
 
 // Text columns stand in the order of the table's columns and do not overlap.
@@ -336,6 +350,11 @@ std::string model_to_json(const Model& model) try {
     text_columns.push_back(
         Json({{"name", column.name}, {"first", column.first}, {"levels", column.levels}}).dump());
   }
+  std::vector<std::string> mixing;
+  for (Index j = 0; j < model.mixing.rows; ++j) {
+    const double* row = model.mixing.row(j);
+    mixing.push_back(Json(std::vector<double>(row, row + model.mixing.cols)).dump());
+  }
   std::vector<std::string> terms;
   SharedLists shared;
   for (const Term& term : model.terms) terms.push_back(term_to_json(term, names, shared).dump());
@@ -344,10 +363,10 @@ std::string model_to_json(const Model& model) try {
   return fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
       "\"n_columns\": {},\n  \"unnamed_columns\": {},\n{}"
-      "  \"inputs\": [{}],\n  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
+      "  \"inputs\": [{}],\n{}  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
       kFormat, format_version, task_name(model.task), target.dump(), model.n_columns, model.unnamed_columns,
       plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)), lines(inputs),
-      Json(model.intercept).dump(),
+      mixing.empty() ? "" : fmt::format("  \"mixing\": [{}],\n", lines(mixing)), Json(model.intercept).dump(),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
       training.dump());
 } catch (const nlohmann::json::exception& error) {
@@ -394,6 +413,8 @@ Model model_from_json(std::string_view text, std::string_view source) {
     }
     model.inputs.push_back(std::move(input));
   }
+  if (format_version >= kVersion && root.has_member("mixing"))
+    model.mixing = mixing_from_json(root.member("mixing"), static_cast<Index>(model.inputs.size()));
   model.intercept = root.member("intercept").number();
   std::vector<SharedNumbers> shared;
   if (root.has_member("shared")) {

@@ -12,7 +12,7 @@ constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 constexpr int kMostTuningSteps = 100000;
 
-constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 28> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -50,6 +50,9 @@ constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
      "the default of `mfga train`: as far as held-out rows gain by it, if they do"},
     {"tune-every", &FitOptions::tune_every, "K", 0, kMany,
      "terms selected between tunings; 0: a quarter of all"},
+    {"metric", &FitOptions::metric, "none|diagonal|full", 0, 0,
+     "learn from a first model how much each input counts (diagonal), or which combinations of inputs do "
+     "(full), and select in that metric; kept while held-out rows gain by it"},
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},
@@ -131,8 +134,8 @@ std::span<const OptionRow<GenerateOptions>> generate_option_table() { return kGe
 namespace {
 
 void validate_tuning(const FitOptions& options) {
-  if (options.tune == "no") return;
-  if (options.tune != "auto")
+  if (options.tune == "no" && options.metric == "none") return;
+  if (options.tune != "auto" && options.tune != "no")
     static_cast<void>(parse_small_integer("--tune", options.tune, 1, kMostTuningSteps));
   const std::pair<std::string_view, bool> others[] = {{"--norm-bound", options.norm_bound > 0},
                                                       {"--search htp", options.search != "greedy"},
@@ -140,9 +143,8 @@ void validate_tuning(const FitOptions& options) {
                                                       {"--engine gram", options.engine == "gram"}};
   for (const auto& [name, is_given] : others) {
     if (!is_given) continue;
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--tune {} is not possible with {}; leave that out, or give --tune no",
-                            options.tune, name));
+    throw Error(ErrorKind::kInvalidArgument, fmt::format("{} is not possible with {}; leave one of them out",
+                                                         options.tune == "no" ? "--metric" : "--tune", name));
   }
 }
 
@@ -162,9 +164,9 @@ void FitOptions::validate() const {
                 "sigma=3)");
   }
   const std::pair<std::string_view, bool> searches[] = {
-      {"nu", nu != "uniform"},        {"select", select != "auto"}, {"shortlist", shortlist != 0},
-      {"search", search != "greedy"}, {"refine", refine != "no"},   {"tune", tune != "no"},
-      {"tune-every", tune_every != 0}};
+      {"nu", nu != "uniform"},         {"select", select != "auto"}, {"shortlist", shortlist != 0},
+      {"search", search != "greedy"},  {"refine", refine != "no"},   {"tune", tune != "no"},
+      {"tune-every", tune_every != 0}, {"metric", metric != "none"}};
   for (const auto& [name, is_given] : searches) {
     if (method != "mfga" && is_given) {
       throw Error(ErrorKind::kInvalidArgument,

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/row_kernels.hpp"
 #include "features/tunable_atoms.hpp"
 #include "mfga/error.hpp"
 #include "solve/atom_products.hpp"
@@ -238,25 +239,24 @@ Tuned tune(const Problem& problem, const ActiveSet& active, const TuneOptions& o
   return in_order(Tuning(problem, reordered(active, order), options, tell).run());
 }
 
-std::vector<double> mean_slopes(const Problem& problem, const ActiveSet& active) {
+Matrix mean_slope_products(const Problem& problem, const ActiveSet& active) {
   const DerivativesOfAtoms of_atoms(active.atoms);
-  std::vector<double> squares(static_cast<std::size_t>(problem.rows.inputs()));
-  sum_over_blocks(problem.rows, problem.workers, squares,
+  const Index n_inputs = problem.rows.inputs();
+  Matrix products(n_inputs, n_inputs);
+  sum_over_blocks(problem.rows, problem.workers, products.values,
                   [&](const RowBlock& block, Arena& arena, double* out) {
                     double* ones = arena.take(block.rows);
                     std::fill_n(ones, block.rows, 1.0);
                     double* weights = arena.take(active.size() * block.stride);
                     outer_product(active.theta, ones, block.rows, block.stride, weights);
-                    double* slopes = arena.take(block.inputs * block.stride);
-                    std::fill_n(slopes, block.inputs * block.stride, 0.0);
+                    double* slopes = arena.take(n_inputs * block.stride);
+                    std::fill_n(slopes, n_inputs * block.stride, 0.0);
                     of_atoms.pull_back(block, weights, block.stride, nullptr, slopes, arena);
-                    for (Index j = 0; j < block.inputs; ++j) {
-                      const double* slope = slopes + j * block.stride;
-                      out[j] += std::inner_product(slope, slope + block.rows, slope, 0.0);
-                    }
+                    add_row_products(slopes, n_inputs, block.stride, slopes, n_inputs, block.stride,
+                                     block.rows, out, n_inputs);
                   });
-  for (double& square : squares) square = std::sqrt(square / static_cast<double>(problem.rows.rows()));
-  return squares;
+  for (double& product : products.values) product /= static_cast<double>(problem.rows.rows());
+  return products;
 }
 
 }  // namespace mfga

@@ -52,7 +52,8 @@ struct FittedCoefficients {
 // Fits the coefficients of given atoms to the rows; starts from those of `active`.
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active);
 
-// How strongly the score depends on each input: the root of the mean square of its derivative over the rows.
-[[nodiscard]] std::vector<double> mean_slopes(const Problem& problem, const ActiveSet& active);
+// The mean over the rows of g g^T, with g the gradient of the score by the inputs: how strongly it depends on
+// each of them, and on which combinations.
+[[nodiscard]] Matrix mean_slope_products(const Problem& problem, const ActiveSet& active);
 
 }  // namespace mfga

@@ -1,0 +1,74 @@
+#include "solve/learned_metric.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace mfga {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const RowMajor> map_of(const Matrix& matrix) {
+  return {matrix.values.data(), matrix.rows, matrix.cols};
+}
+
+// The symmetric root of a matrix of slope products, or of its diagonal, with a mean square row of length 1.
+// Directions that the model does not look at stay a little, so that the next one can.
+Matrix root(const RowMajor& products, MetricKind kind) {
+  constexpr double kLeast = 1e-3;
+  const Eigen::Index n = products.rows();
+  const double mean = std::sqrt(products.trace() / static_cast<double>(n));
+  const auto length = [&](double square) {
+    return std::max(kLeast, std::sqrt(std::max(0.0, square)) / mean);
+  };
+  Matrix matrix(n, n);
+  if (kind == MetricKind::kDiagonal) {
+    for (Index j = 0; j < n; ++j) matrix(j, j) = length(products(j, j));
+    return matrix;
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(products);
+  const Eigen::VectorXd lengths = eigen.eigenvalues().unaryExpr(length);
+  Eigen::Map<RowMajor>(matrix.values.data(), n, n) =
+      eigen.eigenvectors() * lengths.asDiagonal() * eigen.eigenvectors().transpose();
+  return matrix;
+}
+
+Matrix identity(Index n) {
+  Matrix matrix(n, n);
+  for (Index j = 0; j < n; ++j) matrix(j, j) = 1;
+  return matrix;
+}
+
+}  // namespace
+
+LearnedMetric learn_metric(const Problem& problem, const HeldOutRows& held_out, MetricKind kind,
+                           std::span<const double> ridges, const TunedSearchOptions& options,
+                           const TunedSearchCallback& on_step) {
+  constexpr int kMostRounds = 5;
+  TunedSearchOptions untuned = options;
+  untuned.most_steps = 0;
+  untuned.terms_per_round = options.greedy.terms;
+  LearnedMetric best{identity(problem.rows.inputs()), 0};
+  Matrix mixing = best.mixing;
+  std::optional<double> best_loss;
+  for (int round = 0; round <= kMostRounds; ++round) {
+    const BlockedRows rows = problem.rows.mixed(mixing);
+    const BlockedRows held_out_rows = held_out.rows.mixed(mixing);
+    const Problem here{rows, problem.targets, problem.loss, problem.intercept, problem.workers};
+    const TunedModel model = find_tuned(here, {held_out_rows, held_out.targets}, ridges, untuned, on_step);
+    if (best_loss && model.held_out() >= *best_loss) break;
+    best_loss = model.held_out();
+    best = {mixing, round};
+    const Matrix products = mean_slope_products(here, model.active);
+    // By the inputs before they were mixed.
+    const auto map = map_of(mixing);
+    const RowMajor by_inputs = map.transpose() * map_of(products) * map;
+    if (!(by_inputs.trace() > 0)) break;
+    mixing = root(by_inputs, kind);
+  }
+  return best;
+}
+
+}  // namespace mfga
