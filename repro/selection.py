@@ -8,22 +8,16 @@ cross-validation on the training rows. With --out, results that are in the file 
 """
 
 import argparse
-import json
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 
-TOOL = pathlib.Path(__file__).resolve().parent.parent / "build" / "mfga"
+from tool_runs import PUBLIC_TABLES, TOOL, load_results, run_tool, save_results
+
 SETS = {
-    "year": ["--train", "year/train.csv", "--test", "year/test.csv", "--header", "no", "--target", "0"],
-    "news": ["--train", "news/train.csv", "--test", "news/test.csv", "--target", "shares"],
-    "adult": ["--train", "adult/adult.data", "--test", "adult/adult.test", "--comment", "|"],
-    "epileptic": [
-        *("--train", "epileptic/train_by_recording.csv", "--test", "epileptic/test_by_recording.csv"),
-        *("--target", "seizure", "--ignore", "recording"),
-    ],
+    "year": PUBLIC_TABLES["year"].options(),
+    "news": PUBLIC_TABLES["news"].options(),
+    "adult": PUBLIC_TABLES["adult"].options(),
+    "epileptic": PUBLIC_TABLES["epileptic by recording"].options(),
 }
 RULES = {
     "gradient": ["--select", "gradient"],
@@ -37,9 +31,7 @@ STEPS = 20  # at least so many greedy steps, if there are so many terms
 
 def train(data, options, terms, rule):
     arguments = [str(data / value) if value.startswith(tuple(f"{name}/" for name in SETS)) else value for value in options]
-    command = [TOOL, "train", *arguments, *RIDGES, *rule, "--terms", str(terms), "--per-step", str(max(1, terms // STEPS))]
-    run = subprocess.run([*map(str, command), "--json", "--quiet"], stdout=subprocess.PIPE, check=True, text=True)
-    report = json.loads(run.stdout)
+    report = run_tool("train", *arguments, *RIDGES, *rule, "--terms", terms, "--per-step", max(1, terms // STEPS))
     test = report["test"]
     classes = report["task"] == "classification"
     return {
@@ -49,14 +41,6 @@ def train(data, options, terms, rule):
         "terms": report["terms"],
         "seconds": report["seconds"]["total"],
     }
-
-
-def save(results, path):
-    if path is None:
-        return
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-        json.dump(results, file, indent=1)
-    os.replace(file.name, path)
 
 
 def table(results, sets, sizes):
@@ -85,14 +69,14 @@ def main():
     if not TOOL.exists():
         parser.error("build/mfga is missing; run ./dev build")
     sizes = [int(size) for size in arguments.terms.split(",")]
-    results = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else {}
+    results = load_results(arguments.out)
     for name in sets:
         for size in sizes:
             for rule, options in RULES.items():
                 key = f"{name} {rule} {size}"
                 if key not in results:
                     results[key] = train(arguments.data, SETS[name], size, options)
-                    save(results, arguments.out)
+                    save_results(results, arguments.out)
                 print(f"{key}: {results[key]}", file=sys.stderr, flush=True)
     print(table(results, sets, sizes))
 
