@@ -25,6 +25,10 @@ class TableFiles:
     def in_folder(self, folder):
         return TableFiles(**{**vars(self), "train": str(folder / self.train), "test": str(folder / self.test)})
 
+    def has_names(self):
+        """Whether the first line has the names of the columns. These tables need them where the target is named."""
+        return self.target is not None and self.header != "no"
+
     def format_options(self):
         return given_options({"--header": self.header, "--comment": self.comment})
 
