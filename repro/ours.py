@@ -34,11 +34,12 @@ PREDICTED_ROWS = 20000  # at least; the test rows are repeated until there are a
 PREDICTION_RUNS = 3
 WHAT_IS_MEASURED = f"""\
 Errors are those of the test rows; every choice is made on the training rows. The exact kernel is the better of GK and
-GLK in a {KERNEL_FOLDS}-fold cross-validation, on at most {MOST_KERNEL_ROWS:,} rows drawn at random. The paper's figures for year are of nine
-times as many rows. Fit: seconds from the table to the model, with all searches; for `mfga` (ours and the exact kernels)
-the wall time of `mfga train` on all cores, with reading and its checks; for trees one thread, the table in memory.
-Per row: microseconds on one thread for rows in memory, at least {PREDICTED_ROWS:,}, the best of {PREDICTION_RUNS} runs; for `mfga` what
-`mfga predict` reports for the prediction itself, for trees `predict`. Bytes: the model file, the pickled trees.
+GLK in a {KERNEL_FOLDS}-fold cross-validation, on at most {MOST_KERNEL_ROWS:,} rows drawn at random. The paper's figures
+for year are of nine times as many rows. Fit: seconds from the table to the model, with all searches; for `mfga` (ours
+and the exact kernels) the wall time of `mfga train` on all cores, with reading and its checks; for trees one thread,
+the table in memory. Per row: microseconds on one thread for rows in memory, at least {PREDICTED_ROWS:,} of them, the
+best of {PREDICTION_RUNS} runs; for `mfga` what `mfga predict` reports for the prediction itself, for trees `predict`.
+Bytes: the model file, the pickled trees.
 """
 
 
@@ -80,7 +81,7 @@ def measure_tool(split, options):
         fit_seconds = time.perf_counter() - start
         metrics = run_tool("evaluate", model, files.test, *files.format_options())["metrics"]
         write_repeated(files.test, table, repeats_for_prediction(len(split.test_target)), files.has_names())
-        prediction = ["predict", model, table, *files.format_options(), "--threads", 1, "--output", folder / "out.npy"]
+        prediction = ["predict", model, table, *files.format_options(), "--threads", 1, "--output", folder / "out.csv"]
         predictions = [run_tool(*prediction) for _ in range(PREDICTION_RUNS)]
         result = {
             "metrics": metrics,

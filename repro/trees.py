@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 FOLDS = 3
 DRAWS = 8
 DRAWS_OF_SMALL_TABLES = 24
-ROWS_OF_SMALL_TABLES = 4000
+ROWS_OF_SMALL_TABLES = 6000
 SHAPES = {
     "learning_rate": loguniform(0.02, 0.3),
     "max_leaf_nodes": [4, 8, 16, 31, 63],
