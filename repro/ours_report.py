@@ -132,16 +132,19 @@ def medians(results, cases):
 
 
 def cost_table(results, cases):
-    columns = {"bytes": byte_count, "fit_seconds": number, "microseconds_per_row": number}
-    titles = {"bytes": "bytes", "fit_seconds": "fit, s", "microseconds_per_row": "per row, us"}
+    shown = {
+        "bytes": ("bytes", byte_count),
+        "fit_seconds": ("fit, s", number),
+        "fit_cpu_seconds": ("fit, CPU s", number),
+        "microseconds_per_row": ("per row, us", number),
+    }
     rows = []
     for case in cases:
-        for terms in case.at_most:
-            methods = (our_key(terms), *PEERS)
-            cells = [show(of(results, case, method, name)) for name, show in columns.items() for method in methods]
-            rows.append([case.name, terms_cell(results, case, terms), *cells])
-    header = [f"{titles[name]}: {method}" for name in columns for method in (OURS, *PEERS)]
-    return markdown(["data", "terms", *header], rows)
+        for method in (*map(our_key, case.at_most), *PEERS):
+            if of(results, case, method) is not None:
+                cells = [show(of(results, case, method, name)) for name, (_, show) in shown.items()]
+                rows.append([case.name, method, *cells])
+    return markdown(["data", "method and terms", *(title for title, _ in shown.values())], rows)
 
 
 def as_markdown(results, paper_cases, other_cases):

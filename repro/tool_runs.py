@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -59,6 +60,23 @@ def run_tool(*arguments):
     """Runs the tool; returns the JSON object that it prints."""
     command = [*map(str, (TOOL, *arguments)), "--json", "--quiet"]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
+
+
+class Stopwatch:
+    """Seconds since it was made: of the clock, and of all processors for this process and the children that ended."""
+
+    def __init__(self):
+        self.wall_start = time.perf_counter()
+        self.cpu_start = self.cpu_now()
+
+    @staticmethod
+    def cpu_now():
+        times = os.times()
+        return times.user + times.system + times.children_user + times.children_system
+
+    def seconds(self):
+        wall, cpu = time.perf_counter() - self.wall_start, self.cpu_now() - self.cpu_start
+        return {"fit_seconds": wall, "fit_cpu_seconds": cpu}
 
 
 def load_results(path):

@@ -9,6 +9,8 @@ from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.model_selection import GroupKFold, KFold, ParameterSampler, StratifiedKFold, cross_val_score
 from threadpoolctl import threadpool_limits
 
+from tool_runs import Stopwatch
+
 FOLDS = 3
 DRAWS = 8
 DRAWS_OF_SMALL_TABLES = 24
@@ -73,10 +75,10 @@ def measure_trees(split, scoring, tuned, prediction_inputs, prediction_runs):
     """On one thread. The seconds of the fit have those of the search in them."""
     classes = scoring in ("accuracy", "neg_log_loss")
     with threadpool_limits(limits=1):
-        start = time.perf_counter()
+        stopwatch = Stopwatch()
         settings = tuned_settings(split, scoring, classes) if tuned else DEFAULTS
         trees = make_trees(settings, classes).fit(split.train_inputs, split.train_target)
-        fit_seconds = time.perf_counter() - start
+        seconds = stopwatch.seconds()
         predict_seconds = []
         for _ in range(prediction_runs):
             start = time.perf_counter()
@@ -85,7 +87,7 @@ def measure_trees(split, scoring, tuned, prediction_inputs, prediction_runs):
         return {
             "metrics": metrics_of(trees, split, classes),
             "bytes": len(pickle.dumps(trees)),
-            "fit_seconds": fit_seconds,
+            **seconds,
             "microseconds_per_row": 1e6 * min(predict_seconds) / len(prediction_inputs),
             "settings": settings,
             "iterations": trees.n_iter_,
