@@ -79,12 +79,14 @@ def measure_tool(split, options):
         stopwatch = Stopwatch()
         report = run_tool("train", *training, *options, "--model", model)
         seconds = stopwatch.seconds()
-        metrics = run_tool("evaluate", model, files.test, *files.format_options())["metrics"]
+        evaluation = run_tool("evaluate", model, files.test, *files.format_options())
+        if evaluation["rows"] != len(split.test_target):
+            sys.exit(f"{files.test}: {evaluation['rows']} rows for mfga, {len(split.test_target)} for scikit-learn")
         write_repeated(files.test, table, repeats_for_prediction(len(split.test_target)), files.has_names())
         prediction = ["predict", model, table, *files.format_options(), "--threads", 1, "--output", folder / "out.csv"]
         predictions = [run_tool(*prediction) for _ in range(PREDICTION_RUNS)]
         result = {
-            "metrics": metrics,
+            "metrics": evaluation["metrics"],
             "bytes": model.stat().st_size,
             **seconds,
             "microseconds_per_row": 1e6 * min(run["seconds"]["predict"] / run["rows"] for run in predictions),
