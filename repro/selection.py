@@ -11,24 +11,20 @@ With --out, results that are in the file already are not computed again.
 
 import argparse
 import csv
-import json
 import math
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
 
-TOOL = pathlib.Path(__file__).resolve().parent.parent / "build" / "mfga"
+from tool_runs import PUBLIC_TABLES, TOOL, load_results, run_tool, save_results
+
 SETS = {
-    "year": ["--train", "year/train.csv", "--test", "year/test.csv", "--header", "no", "--target", "0"],
-    "news": ["--train", "news/train.csv", "--test", "news/test.csv", "--target", "shares"],
-    "adult": ["--train", "adult/adult.data", "--test", "adult/adult.test", "--comment", "|"],
-    "epileptic": [
-        *("--train", "epileptic/train_by_recording.csv", "--test", "epileptic/test_by_recording.csv"),
-        *("--target", "seizure", "--ignore", "recording"),
-    ],
+    "year": PUBLIC_TABLES["year"].options(),
+    "news": PUBLIC_TABLES["news"].options(),
+    "adult": PUBLIC_TABLES["adult"].options(),
+    "epileptic": PUBLIC_TABLES["epileptic by recording"].options(),
 }
 RULES = {
     "gradient": ["--select", "gradient"],
@@ -73,12 +69,11 @@ def row_losses(data, options, model):
 def train(data, options, terms, rule):
     """What is reported of one fit, and the losses of the test rows."""
     arguments = [str(data / value) if value.startswith(tuple(f"{name}/" for name in SETS)) else value for value in options]
-    command = [TOOL, "train", *arguments, *RIDGES, *rule, "--terms", str(terms), "--per-step", str(max(1, terms // STEPS))]
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model.json"
-        run = subprocess.run([*map(str, command), "--model", model, "--json", "--quiet"], stdout=subprocess.PIPE, check=True, text=True)
+        size = ["--terms", terms, "--per-step", max(1, terms // STEPS)]
+        report = run_tool("train", *arguments, "--tune", "no", *RIDGES, *rule, *size, "--model", model)
         losses = row_losses(data, options, model)
-    report = json.loads(run.stdout)
     test = report["test"]
     classes = report["task"] == "classification"
     mean = statistics.fmean(losses)
@@ -100,14 +95,6 @@ def standard_errors_apart(losses, base):
     differences = [b - a for a, b in zip(losses, base)]
     deviation = statistics.stdev(differences)
     return statistics.fmean(differences) / (deviation / math.sqrt(len(differences))) if deviation > 0 else 0.0
-
-
-def save(results, path):
-    if path is None:
-        return
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-        json.dump(results, file, indent=1)
-    os.replace(file.name, path)
 
 
 def table(results, sets, sizes):
@@ -141,7 +128,7 @@ def main():
     if not TOOL.exists():
         parser.error("build/mfga is missing; run ./dev build")
     sizes = [int(size) for size in arguments.terms.split(",")]
-    results = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else {}
+    results = load_results(arguments.out)
     for name in sets:
         for size in sizes:
             if f"{name} gradient {size}" in results:
@@ -155,7 +142,7 @@ def main():
                 row[f"{name} {rule} {size}"] = result
                 print(f"{name} {rule} {size}: {result}", file=sys.stderr, flush=True)
             results.update(row)
-            save(results, arguments.out)
+            save_results(results, arguments.out)
     print(table(results, sets, sizes))
 
 
