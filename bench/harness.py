@@ -90,7 +90,10 @@ class Bench:
         return process.run_tool(self.tool, *arguments)
 
     def train(self, file, *arguments):
-        """Trains and reports; `seconds` is what the fit takes after loading, `model` the path of the model."""
+        """Trains, without tuning unless asked, and reports; `seconds` is what the fit takes after loading, `model` the
+        path of the model."""
+        if "--tune" not in arguments:
+            arguments = (*arguments, "--tune", "no")
         model = self.folder / "model.json"
         report = json.loads(self.mfga("train", "--train", file, "--json", "--model", model, *arguments))
         report["parts"] = report["seconds"]

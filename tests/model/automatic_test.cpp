@@ -22,8 +22,8 @@ Matrix binary(Index rows, Index cols) {
 
 TEST(Automatic, FeaturesFollowTheKindsAndTheNumbersOfColumns) {
   EXPECT_EQ(features_for(reference::random_matrix(100, 3, 1)),
-            "linear + step(knots=32) + hinge(knots=32) + gaussian(order=2) + landmark(count=25)");
-  EXPECT_EQ(features_for(reference::random_matrix(3000, 1, 1)), "linear + step(knots=32) + hinge(knots=32)");
+            "linear + step(knots=200) + hinge(knots=200) + gaussian(order=2) + landmark(count=25)");
+  EXPECT_EQ(features_for(reference::random_matrix(3000, 1, 1)), "linear + step(knots=200) + hinge(knots=200)");
   EXPECT_EQ(features_for(binary(3000, 4)), "linear + gaussian(order=2) + landmark(count=500)");
   EXPECT_EQ(features_for(reference::random_matrix(3, 300, 1)),
             "linear + step(knots=32) + hinge(knots=32) + gaussian(order=1)");
