@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The picture of docs/tuning.md: six landmark terms on one input, chosen only, and tuned as well.
 
-    repro/tuning_picture.py [--out docs/tuning.svg]
+    repro/tuning_picture.py [--out docs/tuning.svg] [--tables 10]
 
 Makes a table of its own (a wave that gets faster and higher, with noise), trains `build/mfga` on it twice, and draws both
-models, with their terms below.
+models, with their terms below. With --tables it draws nothing, and prints the errors on so many tables.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import json
 import math
 import pathlib
 import random
+import statistics
 import subprocess
 import tempfile
 
@@ -55,13 +56,21 @@ def run(*arguments):
     return subprocess.run([TOOL, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
 
 
-def train(folder, name, options):
+def train(folder, options):
     """The model, and the root mean square error on the test rows."""
-    path = folder / f"{name}.json"
-    report = json.loads(
-        run("train", "--train", folder / "train.csv", "--test", folder / "test.csv", *TRAIN, *options, "--model", path, "--json")
-    )
+    path = folder / "model.json"
+    tables = ["--train", folder / "train.csv", "--test", folder / "test.csv"]
+    report = json.loads(run("train", *tables, *TRAIN, *options, "--model", path, "--json"))
     return json.loads(path.read_text()), report["test"]["rmse"]
+
+
+def fits_of_table(number):
+    """The rows of a table, and for each panel the model and its error."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_table(folder / "train.csv", 300, seed=2 * number + 1)
+        write_table(folder / "test.csv", 2000, seed=2 * number + 2)
+        return read_table(folder / "train.csv"), [train(folder, options) for _, options in PANELS]
 
 
 def terms_at(model, x):
@@ -133,9 +142,12 @@ def panel(left, title, model, error, rows, largest):
     bottom = bumps.top + bumps.height
     for tick in range(int(LOWEST), int(HIGHEST) + 1, 2):
         parts.append(
-            f'<text x="{bumps.x(tick):.1f}" y="{bottom + 16}" text-anchor="middle" font-size="11" {FONT} fill="#444">{tick}</text>'
+            f'<text x="{bumps.x(tick):.1f}" y="{bottom + 16}" text-anchor="middle" font-size="11" {FONT} fill="#444">'
+            f"{tick}</text>"
         )
-    parts.append(f'<text x="{left + 6}" y="{bumps.top - 6}" font-size="12" {FONT} fill="#444">the terms, each for itself</text>')
+    parts.append(
+        f'<text x="{left + 6}" y="{bumps.top - 6}" font-size="12" {FONT} fill="#444">the terms, each for itself</text>'
+    )
     return parts
 
 
@@ -149,32 +161,35 @@ def legend():
     parts = []
     for i, (mark, text) in enumerate(entries):
         parts.append(
-            f'<g transform="translate({250 + 150 * i} 0)">{mark}<text x="40" y="{y}" font-size="12" {FONT} fill="#111">{text}</text></g>'
+            f'<g transform="translate({250 + 150 * i} 0)">{mark}'
+            f'<text x="40" y="{y}" font-size="12" {FONT} fill="#111">{text}</text></g>'
         )
     return parts
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "tuning.svg")
-    out = parser.parse_args().out
+def picture(rows, fits):
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
         "<title>Six landmark terms, chosen only and tuned</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
     ]
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        write_table(folder / "train.csv", 300, seed=1)
-        write_table(folder / "test.csv", 2000, seed=2)
-        rows = read_table(folder / "train.csv")
-        fits = [train(folder, f"model{i}", options) for i, (_, options) in enumerate(PANELS)]
     largest = 1.1 * largest_term([model for model, _ in fits])
     for i, ((title, _), (model, error)) in enumerate(zip(PANELS, fits)):
-        print(f"{title}: test RMSE {error:.4f}, noise {NOISE}")
         parts += panel(LEFT + i * (PANEL_WIDTH + GAP), title, model, error, rows, largest)
-    parts += [*legend(), "</svg>"]
-    out.write_text("\n".join(parts) + "\n")
+    return "\n".join([*parts, *legend(), "</svg>"]) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "tuning.svg")
+    parser.add_argument("--tables", type=int, default=0)
+    options = parser.parse_args()
+    if options.tables == 0:
+        options.out.write_text(picture(*fits_of_table(0)))
+        return
+    errors = [[error for _, error in fits_of_table(number)[1]] for number in range(options.tables)]
+    for (title, _), values in zip(PANELS, zip(*errors)):
+        print(f"{title}: test RMSE {statistics.mean(values):.3f} ({min(values):.3f} to {max(values):.3f}), noise {NOISE}")
 
 
 if __name__ == "__main__":
