@@ -101,6 +101,8 @@ struct Evaluation {
 
 // The model as a sum of terms, one per line.
 [[nodiscard]] std::string formula_text(const Model& model, std::size_t most_terms);
+// The largest stretches of the inputs, as bars; empty if there are none.
+[[nodiscard]] std::string stretch_text(const Model& model, std::size_t most);
 [[nodiscard]] std::string table_summary(const Table& table);
 
 // A line on the terminal that is rewritten as work proceeds; silent when standard error is not a terminal.

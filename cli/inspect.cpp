@@ -18,6 +18,9 @@ Json inspection(const Model& model) {
   const std::vector<std::string> names = model.formula_names();
   Json json = {{"task", task_name(model.task)}, {"target", model.target_name}, {"labels", model.labels}};
   json["inputs"] = model.input_names();
+  Json stretches = Json::object();
+  for (const ModelInput& input : model.inputs) stretches[input.name] = input.stretch;
+  json["stretch"] = model.is_stretched() ? stretches : Json();
   json["intercept"] = model.target_shift + model.target_scale * model.intercept;
   json["terms"] = Json::array();
   for (const Term& term : model.terms) {
@@ -27,11 +30,9 @@ Json inspection(const Model& model) {
                              {"family", term.atom.family},
                              {"coefficient", term.coefficient}});
   }
-  json["training"] = {{"rows", model.training.rows},
-                      {"features", model.training.features},
-                      {"ridge", model.training.ridge},
-                      {"norm_bound", model.training.norm_bound},
-                      {"risk", model.training.risk}};
+  json["training"] = {{"rows", model.training.rows},   {"features", model.training.features},
+                      {"ridge", model.training.ridge}, {"norm_bound", model.training.norm_bound},
+                      {"risk", model.training.risk},   {"tuning_steps", model.training.tuning_steps}};
   return json;
 }
 
@@ -43,9 +44,13 @@ void run_inspect(const InspectCommand& command) {
   }
   fmt::print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name,
              model.terms.size(), model.inputs.size());
-  fmt::print("trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}\n\n", model.training.rows,
-             model.training.features, model.training.ridge, model.training.risk);
+  fmt::print(
+      "trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}{}\n\n", model.training.rows,
+      model.training.features, model.training.ridge, model.training.risk,
+      model.training.tuning_steps > 0 ? fmt::format(", tuned in {} steps", model.training.tuning_steps) : "");
   fmt::print("{}", formula_text(model, command.show_terms));
+  constexpr std::size_t kMostColumns = 20;
+  if (model.is_stretched()) fmt::print("\n{}", stretch_text(model, kMostColumns));
 }
 
 }  // namespace

@@ -40,6 +40,10 @@ std::string input_notes(const Model& model) {
   if (first_of(ScaleKind::kQuantile) != nullptr) {
     text += ",\nq(column) is the normal quantile of the part of the training rows that are below the value";
   }
+  if (model.is_stretched())
+    text += ",\neach times its stretch, which tells how much the column counts (mfga inspect shows them)";
+  if (model.mixing.rows > 0)
+    text += ",\nm(column) is a combination of all columns, whose weights are in the model file";
   return text;
 }
 
@@ -143,6 +147,25 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
   text += input_notes(model);
   if (scaled && model.task == Task::kRegression) text += "\n(fitted to the target scaled to [-1, 1])";
   return text + "\n";
+}
+
+std::string stretch_text(const Model& model, std::size_t most) {
+  if (!model.is_stretched()) return "";
+  std::vector<const ModelInput*> inputs;
+  std::size_t longest = 0;
+  for (const ModelInput& input : model.inputs) inputs.push_back(&input);
+  std::ranges::stable_sort(inputs, std::greater{}, [](const ModelInput* input) { return input->stretch; });
+  inputs.resize(std::min(inputs.size(), most));
+  for (const ModelInput* input : inputs) longest = std::max(longest, input->name.size());
+  constexpr double kBar = 40;
+  std::string text = "stretch of the columns: differences of a column count this much in all terms\n";
+  for (const ModelInput* input : inputs) {
+    const auto length = static_cast<std::size_t>(std::lround(kBar * input->stretch / inputs[0]->stretch));
+    text += fmt::format("  {:<{}}  {:>8.3g}  {}\n", input->name, longest, input->stretch,
+                        std::string(length, '#'));
+  }
+  if (model.inputs.size() > most) text += fmt::format("  ... and {} more\n", model.inputs.size() - most);
+  return text;
 }
 
 Json to_json(const Evaluation& evaluation) {

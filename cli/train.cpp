@@ -145,6 +145,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
   json["tuning"] = tuning_to_json(command, report);
+  json["metric_rounds"] = report.metric_rounds;
   json["stability"] = report.stability >= 0 ? Json(report.stability) : Json();
   json["warnings"] = measured.warnings;
   json["initial_risk"] = report.initial_risk;

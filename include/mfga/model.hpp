@@ -38,6 +38,7 @@ struct TrainingRecord {
   double ridge = 0;
   double norm_bound = 0;
   double risk = 0;
+  int tuning_steps = 0;  // by which terms were moved after their selection
 };
 
 struct Model {
@@ -72,7 +73,7 @@ struct Model {
   [[nodiscard]] static double probability_from_score(double score);
 
   [[nodiscard]] std::vector<std::string> input_names() const;
-  // Whether some inputs count more than others.
+  // Whether some inputs count more than others by a learned stretch.
   [[nodiscard]] bool is_stretched() const;
   // The same as they stand in formulas: r(name) and q(name) where the scale is robust or quantile, m(name) for
   // the combination that takes the place of an input.

@@ -38,14 +38,16 @@ Index count_numbers(const BlockedRows& rows) {
   return std::ranges::count_if(seen, [](const Seen& input) { return input.more; });
 }
 
-// Functions of single inputs, with as many knots as there is time for; without any if all inputs have two
-// values.
-std::string univariate_features(Index numbers) {
+// Functions of single inputs, with as many knots as there are rows and time for; without any if all inputs
+// have two values.
+std::string univariate_features(const BlockedRows& rows) {
   constexpr Index kKnotsOfAll = 2000;
+  constexpr Index kRowsPerKnot = 10;
   constexpr Index kFewest = 32;
   constexpr Index kMost = 200;
+  const Index numbers = count_numbers(rows);
   if (numbers == 0) return "linear";
-  const Index knots = std::clamp(kKnotsOfAll / numbers, kFewest, kMost);
+  const Index knots = std::clamp(std::min(kKnotsOfAll / numbers, rows.rows() / kRowsPerKnot), kFewest, kMost);
   return fmt::format("linear + step(knots={}) + hinge(knots={})", knots, knots);
 }
 
@@ -59,7 +61,7 @@ Index automatic_landmarks(const BlockedRows& rows) {
 
 std::string automatic_features(const BlockedRows& rows) {
   constexpr Index kMostPairs = 25000;
-  std::string features = univariate_features(count_numbers(rows));
+  std::string features = univariate_features(rows);
   if (rows.inputs() == 1) return features;  // steps and hinges of one input leave nothing to products
   const Index pairs = rows.inputs() * (rows.inputs() + 1) / 2;
   features += fmt::format(" + gaussian(order={})", pairs <= kMostPairs ? 2 : 1);
@@ -71,7 +73,8 @@ std::string automatic_features(const BlockedRows& rows) {
 std::vector<std::string> automatic_parts(const BlockedRows& rows) {
   std::vector<std::string> parts;
   if (rows.inputs() == 1) return parts;
-  if (const Index numbers = count_numbers(rows); numbers > 0) parts.push_back(univariate_features(numbers));
+  if (std::string features = univariate_features(rows); features != "linear")
+    parts.push_back(std::move(features));
   if (const Index count = automatic_landmarks(rows); count > 0)
     parts.push_back(fmt::format("linear + landmark(count={})", count));
   return parts;

@@ -362,6 +362,7 @@ class Fitter {
     penalty_.ridge = found->ridge;
     const FittedCoefficients fitted = fit_coefficients(problem(), found->ridge, found->active);
     report().tuning.is_used = true;
+    report().candidates = found->candidates;
     report().fit_seconds = seconds_since(tune_start);
     report().initial_risk = risk_of_constant();
     add_terms(found->active);
@@ -864,7 +865,9 @@ class Fitter {
     if (rows_.mixing() != nullptr) model().mixing = *rows_.mixing();
     if (whole_ == nullptr && target_.task == Task::kClassification)
       add_warnings(separation_warnings(problem(), score_of(model()), risk, converged));
-    model().training = {rows_.rows(), report().features, ridge, options_.norm_bound, risk};
+    int tuning_steps = 0;
+    for (const PathStep& step : report().path) tuning_steps += step.tuning_steps;
+    model().training = {rows_.rows(), report().features, ridge, options_.norm_bound, risk, tuning_steps};
   }
 
   const TrainingData& data_;

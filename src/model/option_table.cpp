@@ -44,7 +44,7 @@ constexpr std::array<OptionRow<FitOptions>, 28> kFitTable = {{
      "greedy: terms are added step by step; htp: hard thresholding pursuit, all terms at once"},
     {"refine", &FitOptions::refine, "no|yes", 0, 0,
      "afterwards, drop the least useful terms and add better ones until nothing improves"},
-    {"tune", &FitOptions::tune, "no|auto|STEPS", 0, 0,
+    {"tune", &FitOptions::tune, "no, auto or STEPS", 0, 0,
      "move what was chosen - widths, centres, knots, and one stretch per input - to where it fits best; "
      "auto, "
      "the default of `mfga train`: as far as held-out rows gain by it, if they do"},

@@ -106,6 +106,7 @@ class TunedSearch {
     Candidates candidates(options_.dictionary, {rows.inputs(), sigma, options_.seed, &rows});
     if (options_.normalise)
       candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
+    model.candidates = candidates.size();
     const auto engine = make_lazy_engine(problem, candidates, options_.precision);
     GreedyOptions greedy = options_.greedy;
     greedy.terms = terms;

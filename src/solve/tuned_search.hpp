@@ -37,6 +37,7 @@ struct TunedModel {
   ActiveSet active;
   std::vector<double> stretch;  // of each input
   double ridge = 0;
+  Index candidates = 0;  // that were selected from, at last
   std::vector<TuningRound> rounds;
 
   // Mean loss of the held-out rows.

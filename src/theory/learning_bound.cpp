@@ -56,8 +56,8 @@ std::vector<InputColumn> input_columns(const Model& model, const BoundData& data
   std::vector<InputColumn> result;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     const ModelInput& input = model.inputs[i];
-    result.push_back(
-        {data.columns.empty() ? input.column : data.columns[i], input.mean, input.deviation, input.warp});
+    result.push_back({data.columns.empty() ? input.column : data.columns[i], input.mean, input.deviation,
+                      input.warp, input.stretch});
   }
   return result;
 }
@@ -167,6 +167,11 @@ void note_assumptions(const Model& model, std::span<const double> targets, Bound
         "the theorem's class has no intercept; the bound is that of the class shifted by this model's");
   }
   bound.notes.emplace_back("C is the norm of the fitted coefficients; the theorem fixes it before the data");
+  if (model.training.tuning_steps > 0 || model.is_stretched() || model.mixing.rows > 0) {
+    bound.notes.emplace_back(
+        "the model was tuned: the theorem covers terms of a dictionary that is fixed before the data, not "
+        "terms, or inputs, that were moved to fit them. Train with --tune no for a model that it covers");
+  }
   if (model.training.norm_bound > 0) {
     bound.notes.emplace_back("the model has a norm bound: its multiplier is not counted into mu and beta");
   }
@@ -227,7 +232,8 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
 
   // Definitions 1 and 2 on the active set, measured. The multiplier of a norm bound is no part of the risk.
   const double ridge = model.training.norm_bound > 0 ? 0 : model.training.ridge;
-  const BlockedRows rows(data.x, input_columns(model, data));
+  BlockedRows rows(data.x, input_columns(model, data));
+  if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
   const RowMeasurements measured =
       measure_rows(rows, targets, loss, combination,
                    model.intercept != 0 ? Intercept::kUnpenalised : Intercept::kNone, ridge, workers);

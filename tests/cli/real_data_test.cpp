@@ -50,6 +50,8 @@ TEST_F(RealDataCommand, YearHasItsKnownErrors) {
                                   terms,
                                   "--per-step",
                                   "20",
+                                  "--tune",
+                                  "no",
                                   "--ridge",
                                   "1"});
     EXPECT_EQ(report.at("task"), "regression");

@@ -44,9 +44,10 @@ void expect_path(const Json& report) {
 }
 
 TEST_F(TrainCommand, ReportsARegressionAsJson) {
-  const Json report = run_json({"train", "--train", write(regression_csv(120)), "--test",
-                                write(regression_csv(40, 2), "test.csv"), "--terms", "6", "--per-step", "2",
-                                "--ridge", "0.5", "--features", "linear + gaussian(order=2)"});
+  const Json report =
+      run_json({"train", "--train", write(regression_csv(120)), "--test",
+                write(regression_csv(40, 2), "test.csv"), "--terms", "6", "--per-step", "2", "--ridge", "0.5",
+                "--tune", "no", "--features", "linear + gaussian(order=2)"});
   EXPECT_EQ(report.at("task"), "regression");
   EXPECT_EQ(report.at("loss"), "squared");
   EXPECT_TRUE(report.at("engine") == "lazy" || report.at("engine") == "gram");
@@ -119,7 +120,7 @@ TEST_F(TrainCommand, QuietPrintsNothing) {
 TEST_F(TrainCommand, SavesTheReportedFit) {
   const std::string file = write(regression_csv(80));
   const Json report = run_json({"train", "--train", file, "--terms", "4", "--ridge", "1", "--model",
-                                path("m.json"), "--threads", "1"});
+                                path("m.json"), "--threads", "1", "--tune", "no"});
   EXPECT_EQ(report.at("model"), path("m.json"));
   EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "table.csv"}));
   const Table table = TableFile(file, {}).read_for_training("", {});
@@ -128,6 +129,98 @@ TEST_F(TrainCommand, SavesTheReportedFit) {
   const FitResult expected =
       fit({table.values.view(), table.target, table.columns, table.target_name, table.labels}, options);
   EXPECT_EQ(content("m.json"), model_to_json(expected.model));
+}
+
+// A bump that no input shows alone, and an input that does not matter.
+std::string bump_csv(int rows, unsigned seed) {
+  std::mt19937_64 random(seed);
+  const auto uniform = [&] { return static_cast<double>(random() % 2001) / 1000 - 1; };
+  std::string text = "east,north,other,height\n";
+  for (int i = 0; i < rows; ++i) {
+    const double east = 3 * uniform();
+    const double north = 3 * uniform();
+    const double height = 10 * std::exp(-(east * east + (north - 1) * (north - 1)) / 2) + 0.3 * uniform();
+    text += fmt::format("{},{},{},{}\n", east, north, 5 * uniform(), height);
+  }
+  return text;
+}
+
+TEST_F(TrainCommand, TunesByDefaultWhereHeldOutRowsGain) {
+  const std::string file = write(bump_csv(600, 1));
+  const std::string test = write(bump_csv(300, 2), "test.csv");
+  const auto train = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train",   "--train", file,      "--test",      test,
+                                          "--terms", "4",       "--model", path("m.json")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_json(arguments);
+  };
+  const Json plain = train({"--tune", "no"});
+  EXPECT_TRUE(plain.at("tuning").is_null());
+  const Json tuned = train({});
+  EXPECT_EQ(tuned.at("tuning").at("used"), true);
+  EXPECT_LT(tuned.at("tuning").at("held_out").at("with"), tuned.at("tuning").at("held_out").at("without"));
+  EXPECT_LT(tuned.at("test").at("rmse").get<double>(), 0.5 * plain.at("test").at("rmse").get<double>());
+  EXPECT_LT(tuned.at("test").at("rmse").get<double>(), 0.3) << "the noise has 0.17";
+  int steps = 0;
+  for (const Json& step : tuned.at("path")) steps += step.at("tuning_steps").get<int>();
+  EXPECT_GT(steps, 5);
+  const Model model = load_model(path("m.json"));
+  EXPECT_EQ(model.training.tuning_steps, steps);
+  EXPECT_LT(model.inputs[2].stretch, 0.5 * model.inputs[0].stretch) << "the input that does not matter";
+
+  const Json evaluated = run_json({"evaluate", path("m.json"), test});
+  EXPECT_NEAR(evaluated.at("metrics").at("rmse").get<double>(), tuned.at("test").at("rmse").get<double>(),
+              1e-12);
+  const std::string shown = run_well({"inspect", path("m.json")}).out;
+  EXPECT_NE(shown.find("stretch of the columns"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("tuned in"), std::string::npos) << shown;
+  const Json inspected = run_json({"inspect", path("m.json")});
+  EXPECT_EQ(inspected.at("stretch").at("east"), model.inputs[0].stretch);
+
+  const Json again = train({"--threads", "1"});
+  EXPECT_EQ(again.at("test"), tuned.at("test"));
+}
+
+TEST_F(TrainCommand, TunesForAGivenNumberOfSteps) {
+  const Json report = run_json({"train", "--train", write(bump_csv(400, 1)), "--terms", "4", "--tune", "3",
+                                "--tune-every", "2", "--features", "landmark(count=50)", "--ridge", "0.1"});
+  ASSERT_EQ(report.at("path").size(), 2U);
+  for (const Json& step : report.at("path")) EXPECT_EQ(step.at("tuning_steps"), 3);
+}
+
+TEST_F(TrainCommand, LearnsAMetric) {
+  const std::string file = write(bump_csv(600, 1));
+  for (const std::string metric : {"diagonal", "full"}) {
+    const Json report =
+        run_json({"train", "--train", file, "--terms", "20", "--per-step", "2", "--tune", "no", "--features",
+                  "landmark(count=100)", "--metric", metric, "--model", path("m.json")});
+    EXPECT_GT(report.at("metric_rounds"), 0) << metric;
+    const Model model = load_model(path("m.json"));
+    if (metric == "full") {
+      EXPECT_LT(std::abs(model.mixing(2, 2)), 0.5 * std::abs(model.mixing(0, 0)));
+    } else {
+      EXPECT_LT(model.inputs[2].stretch, 0.5 * model.inputs[0].stretch);
+    }
+    EXPECT_NEAR(run_json({"evaluate", path("m.json"), file}).at("metrics").at("rmse").get<double>(),
+                report.at("train").at("rmse").get<double>(), 1e-12);
+  }
+}
+
+TEST_F(TrainCommand, RefusesTuningThatIsNotPossible) {
+  const std::string file = write(bump_csv(100, 1));
+  const auto refused = [&](std::vector<std::string> more, const std::vector<std::string>& parts) {
+    std::vector<std::string> arguments = {"train", "--train", file};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_message(run_refused(arguments), parts);
+  };
+  refused({"--tune", "often"}, {"--tune", "often"});
+  refused({"--tune", "-3"}, {"--tune"});
+  refused({"--tune", "auto", "--refine"}, {"--tune", "--refine"});
+  refused({"--tune", "5", "--search", "htp"}, {"--tune", "--search htp"});
+  refused({"--metric", "full", "--norm-bound", "1"}, {"--metric", "--norm-bound"});
+  refused({"--tune", "5", "--ridge", "0"}, {"--tune", "--ridge"});
+  refused({"--tune", "auto", "--method", "rks"}, {"--tune", "rks"});
+  refused({"--metric", "squared"}, {"--metric", "squared"});
 }
 
 TEST_F(TrainCommand, ReplacesAnOlderFile) {
@@ -153,7 +246,7 @@ TEST_F(TrainCommand, CrossValidatesTheRidge) {
     const std::string file = write(data);
     const Json report =
         run_json({"train", "--train", file, "--terms", "5", "--per-step", "2", "--ridge", "cv", "--folds",
-                  "3", "--ridges", "0.001,0.1,10,1e3", "--model", path("m.json")});
+                  "3", "--ridges", "0.001,0.1,10,1e3", "--tune", "no", "--model", path("m.json")});
     const Json& validation = report.at("cross_validation");
     EXPECT_EQ(validation.at("folds"), 3);
     EXPECT_EQ(validation.at("measure"), report.at("task") == "regression" ? "mse" : "log_loss");
@@ -175,8 +268,8 @@ TEST_F(TrainCommand, CrossValidatesTheRidge) {
     EXPECT_EQ(report.at("ridge"), chosen.at("ridge"));
     EXPECT_EQ(load_model(path("m.json")).training.ridge, chosen.at("ridge"));
     // The same model as with that ridge.
-    const Json plain = run_json(
-        {"train", "--train", file, "--terms", "5", "--per-step", "2", "--ridge", chosen.at("ridge").dump()});
+    const Json plain = run_json({"train", "--train", file, "--tune", "no", "--terms", "5", "--per-step", "2",
+                                 "--ridge", chosen.at("ridge").dump()});
     EXPECT_TRUE(plain.at("cross_validation").is_null());
     EXPECT_EQ(plain.at("path").back().at("added"), report.at("path").back().at("added"));
     EXPECT_NEAR(plain.at("train").at("risk"), report.at("train").at("risk"), 1e-9);
@@ -220,7 +313,8 @@ TEST_F(TrainCommand, SameModelForAnyThreads) {
 TEST_F(TrainCommand, BothEnginesPickTheSameTerms) {
   const std::string file = write(regression_csv(150));
   const auto path_of = [&](const std::string& engine) {
-    const Json report = run_json({"train", "--train", file, "--terms", "6", "--engine", engine});
+    const Json report =
+        run_json({"train", "--train", file, "--terms", "6", "--engine", engine, "--tune", "no"});
     EXPECT_EQ(report.at("engine"), engine);
     Json added;
     for (const Json& step : report.at("path")) added.push_back(step.at("added"));

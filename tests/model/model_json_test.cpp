@@ -79,6 +79,50 @@ Matrix some_rows(Index columns) {
   return x;
 }
 
+// Also stretched and mixed, which needs version 3.
+Model small_tuned_model() {
+  Model model = small_text_model();
+  model.inputs[0].stretch = 0.25;
+  model.inputs[1].stretch = 3;
+  model.mixing = Matrix(3, 3);
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 3; ++j) model.mixing(i, j) = static_cast<double>(3 * i + j) - 2.5;
+  }
+  model.training.tuning_steps = 17;
+  return model;
+}
+
+TEST(SavedJson, StretchesAndMixingComeBackAndCount) {
+  const Model model = small_tuned_model();
+  const Json json = Json::parse(model_to_json(model));
+  EXPECT_EQ(json.at("version"), 3);
+  EXPECT_FALSE(json.at("inputs")[2].contains("stretch")) << "a stretch of 1 is not written";
+  const Model back = model_from_json(model_to_json(model), "m.json");
+  EXPECT_EQ(back.inputs[1].stretch, 3);
+  EXPECT_EQ(back.mixing.values, model.mixing.values);
+  EXPECT_EQ(back.training.tuning_steps, 17);
+  const Matrix x = some_rows(4);
+  EXPECT_EQ(back.scores(x.view()), model.scores(x.view()));
+
+  Model unmixed = model;
+  unmixed.mixing = {};
+  EXPECT_NE(unmixed.scores(x.view()), model.scores(x.view()));
+  Model unstretched = unmixed;
+  for (ModelInput& input : unstretched.inputs) input.stretch = 1;
+  EXPECT_NE(unstretched.scores(x.view()), unmixed.scores(x.view()));
+  EXPECT_EQ(Json::parse(model_to_json(unstretched)).at("version"), 2) << "older programs can read it";
+}
+
+TEST(SavedJson, BadStretchesAndMixingsAreRefused) {
+  const auto error = [](const Edit& edit) { return error_after(edit, small_tuned_model()); };
+  expect_message(error([](Json& json) { json["inputs"][0]["stretch"] = 0; }), {"inputs[0].stretch"});
+  expect_message(error([](Json& json) { json["inputs"][0]["stretch"] = "1"; }), {"inputs[0].stretch"});
+  expect_message(error([](Json& json) { json["mixing"].erase(1); }), {"mixing", "3 rows"});
+  expect_message(error([](Json& json) { json["mixing"][1].erase(0); }), {"mixing[1]", "3 numbers"});
+  expect_message(error([](Json& json) { json["mixing"][1][2] = nullptr; }), {"mixing[1][2]"});
+  expect_message(error([](Json& json) { json["training"]["tuning_steps"] = -1; }), {"tuning_steps"});
+}
+
 TEST(SavedJson, FittedScoresComeBackBitByBit) {
   const std::vector<std::string> dictionaries = {
       "linear",
@@ -211,8 +255,8 @@ TEST(SavedJson, TextIsTheGoldenFile) {
 }
 
 TEST(SavedJson, OtherFormatsAndVersionsAreRefused) {
-  expect_message(error_after([](Json& json) { json["version"] = 3; }),
-                 {"format version 3", std::string(version()), "reads versions 1 and 2"});
+  expect_message(error_after([](Json& json) { json["version"] = 4; }),
+                 {"format version 4", std::string(version()), "reads versions 1 to 3"});
   expect_message(error_after([](Json& json) { json["version"] = 0; }), {"format version 0"});
   expect_message(error_after([](Json& json) { json["version"] = "1"; }), {"version", "whole number"});
   expect_message(error_after([](Json& json) { json["format"] = "other"; }),
