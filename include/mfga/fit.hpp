@@ -33,6 +33,7 @@ struct FitOptions {
   std::string tune = "no";            // no | auto | a number of steps: move the atoms that were chosen
   Index tune_every = 0;               // terms selected between tunings; 0: a quarter of all
   std::string metric = "none";        // none | diagonal | full: learned before the selection
+  double time_limit = 0;              // seconds after which nothing more is tuned; 0: none
   Index terms = 40;                   // M
   Index per_step = 1;                 // atoms added per greedy step
   double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses

@@ -403,6 +403,7 @@ class Fitter {
       if (best && best->held_out() <= model.held_out()) continue;
       best = std::move(model);
       report().features = features;
+      if (is_late()) break;
     }
     FitOptions untuned = options_;
     untuned.tune = "no";
@@ -471,8 +472,16 @@ class Fitter {
             settings_.select == "normalised",
             options_.tune_every > 0 ? options_.tune_every : (options_.terms + kRounds - 1) / kRounds,
             steps,
-            kPull};
+            kPull,
+            deadline()};
   }
+
+  [[nodiscard]] Clock::time_point deadline() const {
+    if (options_.time_limit == 0) return Clock::time_point::max();
+    return start_ +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.time_limit));
+  }
+  [[nodiscard]] bool is_late() const { return Clock::now() >= deadline(); }
 
   void learn_metric_of_inputs(const Dictionary& dictionary) {
     const bool is_full = options_.metric == "full";

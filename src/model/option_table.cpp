@@ -12,7 +12,7 @@ constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 constexpr int kMostTuningSteps = 100000;
 
-constexpr std::array<OptionRow<FitOptions>, 28> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 29> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
@@ -53,6 +53,10 @@ constexpr std::array<OptionRow<FitOptions>, 28> kFitTable = {{
     {"metric", &FitOptions::metric, "none|diagonal|full", 0, 0,
      "learn from a first model how much each input counts (diagonal), or which combinations of inputs do "
      "(full), and select in that metric; kept while held-out rows gain by it"},
+    {"time-limit", &FitOptions::time_limit, "SECONDS", 0, 1e9,
+     "after so many seconds nothing more is tuned, and the fit is brought to its end; the result then "
+     "depends "
+     "on the machine. 0: none"},
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
     {"per-step", &FitOptions::per_step, "K", 1, kMany,
      "terms added per greedy step; 1 is the most careful, more are faster"},

@@ -40,6 +40,7 @@ class TunedSearch {
       TunedModel tried = nothing(ridges[i]);
       add_round(tried, ridges);
       if (model.rounds.empty() || tried.held_out() < model.held_out()) model = std::move(tried);
+      if (options_.is_late()) break;
     }
     while (model.rounds.back().terms < options_.greedy.terms) add_round(model, ridges);
     return model;
@@ -120,6 +121,7 @@ class TunedSearch {
 
   // Returns the number of steps.
   int tune_all(int most_steps, TunedModel& model) {
+    if (options_.is_late()) return 0;
     const BlockedRows rows = problem_.rows.stretched(model.stretch);
     double best_loss = held_out_ != nullptr ? held_out_loss(model.active, model.stretch) : 0;
     Tuned best{model.active, std::vector<double>(model.stretch.size(), 1.0), 0, 0};
@@ -128,13 +130,13 @@ class TunedSearch {
              [&](const Tuned& state) {
                if (on_step_ && !on_step_(state.active.size(), state.step, state.objective / n_rows()))
                  throw Error(ErrorKind::kInterrupted, "training was interrupted");
-               if (held_out_ == nullptr) return true;
+               if (held_out_ == nullptr) return !options_.is_late();
                const double loss = held_out_loss(state.active, product(model.stretch, state.stretch));
                if (loss < best_loss) {
                  best_loss = loss;
                  best = state;
                }
-               return state.step - best.step < kPatience;
+               return state.step - best.step < kPatience && !options_.is_late();
              });
     adopt(held_out_ != nullptr ? best : last, model);
     return held_out_ != nullptr ? best.step : last.step;
@@ -193,6 +195,7 @@ TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const 
     static_cast<void>(fit_coefficients(with_rows(problem, rows), model.ridge, model.active));
     return loss_sum(with_rows(problem, rows), model.active.score());
   };
+  if (options.is_late()) return found;
   TunedModel again = TunedSearch(problem, options, on_step).repeat(found);
   TunedModel continued = found;
   if (refitted_risk(again) <= kAsGood * refitted_risk(continued)) return again;

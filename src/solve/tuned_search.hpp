@@ -2,6 +2,7 @@
 // tuned, the next few are selected with the inputs as they are stretched now, and so on.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <span>
 #include <vector>
@@ -20,6 +21,10 @@ struct TunedSearchOptions {
   Index terms_per_round = 1;
   int most_steps = 100;  // of each tuning
   double pull = 1;       // see TuneOptions
+  // From then on terms are only selected, and nothing is tried that can be left out.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+
+  [[nodiscard]] bool is_late() const { return std::chrono::steady_clock::now() >= deadline; }
 };
 
 // One round: terms are added, and all are tuned.

@@ -189,6 +189,19 @@ TEST(TunedSearch, HeldOutRowsGainRoundByRound) {
   EXPECT_GT(model.stretch[1] / model.stretch[3], 2);
 }
 
+TEST(TunedSearch, AfterTheDeadlineTermsAreOnlySelected) {
+  const Search search;
+  Workers workers(2);
+  const std::vector<double> ridges = {1e-3, 0.1, 10};
+  TunedSearchOptions options = search.options(6);
+  options.deadline = std::chrono::steady_clock::now();
+  const TunedModel model =
+      find_tuned(search.problem(workers), {search.held_out.rows, search.held_out.y}, ridges, options, {});
+  EXPECT_EQ(model.active.size(), 6);
+  for (const TuningRound& round : model.rounds) EXPECT_EQ(round.steps, 0);
+  EXPECT_EQ(model.stretch, std::vector<double>(kInputs, 1.0));
+}
+
 TEST(TunedSearch, ThreadsDoNotChangeTheResult) {
   const Search search;
   const std::vector<double> ridges = {0.1};
