@@ -31,7 +31,7 @@ struct FitOptions {
   std::string search = "greedy";      // greedy | htp
   std::string refine = "no";          // no | yes: swaps after the search
   std::string tune = "no";            // no | auto | a number of steps: move the atoms that were chosen
-  Index tune_every = 0;               // terms selected between tunings; 0: a quarter of all
+  Index tune_every = 0;               // terms selected between tunings; 0: auto
   std::string metric = "none";        // none | diagonal | full: learned before the selection
   double time_limit = 0;              // seconds after which nothing more is tuned; 0: none
   Index terms = 40;                   // M

@@ -419,7 +419,7 @@ class Fitter {
     const double unit = target_.scale * target_.scale;
     report().tuning.held_out_without = unit * losses.first;
     report().tuning.held_out_with = unit * losses.second;
-    constexpr double kBeyondChance = 2;  // standard errors; the held-out rows have been asked many times
+    constexpr double kBeyondChance = 1;  // standard errors
     if (losses.first - losses.second > kBeyondChance * losses.standard_error) return best;
     report().tuning.reason = "held-out rows do not gain by it beyond chance";
     report().features = settings_.features;
@@ -465,12 +465,14 @@ class Fitter {
   static constexpr double kPull = 1;
   [[nodiscard]] TunedSearchOptions tuned_search_options(const Dictionary& dictionary, int steps) const {
     constexpr Index kRounds = 4;
+    constexpr Index kMostTerms = 40;
     return {dictionary,
             search_options(),
             precision(),
             options_.seed,
             settings_.select == "normalised",
-            options_.tune_every > 0 ? options_.tune_every : (options_.terms + kRounds - 1) / kRounds,
+            options_.tune_every > 0 ? options_.tune_every
+                                    : std::min(kMostTerms, (options_.terms + kRounds - 1) / kRounds),
             steps,
             kPull,
             deadline()};

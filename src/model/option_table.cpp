@@ -49,7 +49,7 @@ constexpr std::array<OptionRow<FitOptions>, 29> kFitTable = {{
      "auto, "
      "the default of `mfga train`: as far as held-out rows gain by it, if they do"},
     {"tune-every", &FitOptions::tune_every, "K", 0, kMany,
-     "terms selected between tunings; 0: a quarter of all"},
+     "terms selected between tunings; 0: a quarter of all, 40 at most"},
     {"metric", &FitOptions::metric, "none|diagonal|full", 0, 0,
      "learn from a first model how much each input counts (diagonal), or which combinations of inputs do "
      "(full), and select in that metric; kept while held-out rows gain by it"},
