@@ -342,8 +342,9 @@ void resolve_tuning(TrainCommand& command) {
   FitOptions& options = command.fit;
   if (!command.automatic_tuning) return;
   const bool is_possible = options.method == "mfga" && options.preset == "none" && options.norm_bound == 0 &&
-                           options.search == "greedy" && options.refine == "no" && options.engine != "gram" &&
-                           options.tolerance == 0 && (options.ridge > 0 || command.cross_validate);
+                           options.search == "greedy" && options.refine == "no" && options.nu == "uniform" &&
+                           options.engine != "gram" && options.tolerance == 0 &&
+                           (options.ridge > 0 || command.cross_validate);
   options.tune = is_possible ? "auto" : "no";
 }
 

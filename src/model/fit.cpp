@@ -362,6 +362,7 @@ class Fitter {
     penalty_.ridge = found->ridge;
     const FittedCoefficients fitted = fit_coefficients(problem(), found->ridge, found->active);
     report().tuning.is_used = true;
+    report().engine = "lazy";
     report().candidates = found->candidates;
     report().fit_seconds = seconds_since(tune_start);
     report().initial_risk = risk_of_constant();

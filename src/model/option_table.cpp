@@ -144,6 +144,7 @@ void validate_tuning(const FitOptions& options) {
   const std::pair<std::string_view, bool> others[] = {{"--norm-bound", options.norm_bound > 0},
                                                       {"--search htp", options.search != "greedy"},
                                                       {"--refine", options.refine != "no"},
+                                                      {"--nu", options.nu != "uniform"},
                                                       {"--engine gram", options.engine == "gram"}};
   for (const auto& [name, is_given] : others) {
     if (!is_given) continue;

@@ -24,7 +24,6 @@ Problem with_rows(const Problem& problem, const BlockedRows& rows) {
 
 void adopt(const Tuned& tuned, TunedModel& model) {
   model.active = tuned.active;
-  std::ranges::fill(model.active.candidates, Index{-1});  // they are what they were no longer
   model.stretch = product(model.stretch, tuned.stretch);
 }
 
@@ -117,6 +116,7 @@ class TunedSearch {
       return !on_step_ || on_step_(active.size(), 0, step.risk);
     };
     model.active = run_greedy(problem, candidates, *engine, *refit, greedy, on_step, model.active).active;
+    std::ranges::fill(model.active.candidates, Index{-1});  // the next candidates are others
   }
 
   // Returns the number of steps.
