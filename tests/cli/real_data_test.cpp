@@ -19,9 +19,9 @@ class RealDataCommand : public ToolTest {
 };
 
 TEST_F(RealDataCommand, AdultHasTheErrorOfThePaper) {
-  const Json report = run_json({"train", "--train", data("adult/a9a"), "--test", data("adult/a9a.t"),
-                                "--n-features", "123", "--task", "classification", "--preset", "paper",
-                                "--terms", "100", "--per-step", "10", "--ridge", "100"});
+  const Json report = run_json({"train", "--tune", "no", "--train", data("adult/a9a"), "--test",
+                                data("adult/a9a.t"), "--n-features", "123", "--task", "classification",
+                                "--preset", "paper", "--terms", "100", "--per-step", "10", "--ridge", "100"});
   EXPECT_EQ(report.at("n_train"), 32561);
   EXPECT_EQ(report.at("n_test"), 16281);
   EXPECT_EQ(report.at("terms"), 100);
@@ -32,6 +32,8 @@ TEST_F(RealDataCommand, AdultHasTheErrorOfThePaper) {
 TEST_F(RealDataCommand, YearHasItsKnownErrors) {
   const auto rmse = [&](const std::string& terms) {
     const Json report = run_json({"train",
+                                  "--tune",
+                                  "no",
                                   "--train",
                                   data("year/train.csv"),
                                   "--test",
@@ -50,8 +52,6 @@ TEST_F(RealDataCommand, YearHasItsKnownErrors) {
                                   terms,
                                   "--per-step",
                                   "20",
-                                  "--tune",
-                                  "no",
                                   "--ridge",
                                   "1"});
     EXPECT_EQ(report.at("task"), "regression");
@@ -68,7 +68,7 @@ TEST_F(RealDataCommand, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
       {"--train", data("news/train.csv"), "--target", "shares", "--terms", "40", "--per-step", "4"}};
   for (const std::vector<std::string>& setting : settings) {
     const auto chosen = [&](const std::string& precision) {
-      std::vector<std::string> arguments = {"train", "--precision", precision};
+      std::vector<std::string> arguments = {"train", "--tune", "no", "--precision", precision};
       arguments.insert(arguments.end(), setting.begin(), setting.end());
       const Json report = run_json(arguments);
       Json added = Json::array();
@@ -101,8 +101,8 @@ TEST_F(RealDataCommand, EveryFamilyTrains) {
   for (const std::vector<std::string>& table : tables) {
     for (const std::string& expression : features) {
       SCOPED_TRACE(expression);
-      std::vector<std::string> arguments = {"train",   "--features", expression, "--terms",     "3",
-                                            "--ridge", "1",          "--model",  path("m.json")};
+      std::vector<std::string> arguments = {"train", "--tune",  "no", "--features", expression,    "--terms",
+                                            "3",     "--ridge", "1",  "--model",    path("m.json")};
       arguments.insert(arguments.end(), table.begin(), table.end());
       const Json report = run_json(arguments);
       EXPECT_EQ(report.at("terms"), 3);
@@ -117,9 +117,9 @@ TEST_F(RealDataCommand, EveryFamilyTrains) {
 }
 
 TEST_F(RealDataCommand, AdultTrainsAsItIs) {
-  const Json report =
-      run_json({"train", "--train", data("adult/adult.data"), "--test", data("adult/adult.test"), "--comment",
-                "|", "--features", "linear", "--scale", "standard", "--terms", "40", "--ridge", "1"});
+  const Json report = run_json({"train", "--tune", "no", "--train", data("adult/adult.data"), "--test",
+                                data("adult/adult.test"), "--comment", "|", "--features", "linear", "--scale",
+                                "standard", "--terms", "40", "--ridge", "1"});
   EXPECT_EQ(report.at("inputs"), 108);
   EXPECT_EQ(report.at("n_test"), 16281);
   EXPECT_EQ(report.at("labels"), (Json{"<=50K", ">50K"}));
@@ -129,8 +129,8 @@ TEST_F(RealDataCommand, AdultTrainsAsItIs) {
 
 TEST_F(RealDataCommand, TheBadRowOfNewsIsNamed) {
   const auto train = [&](const std::string& scale) {
-    return run_json({"train", "--train", data("news/train.csv"), "--target", "shares", "--features", "linear",
-                     "--terms", "58", "--ridge", "1", "--scale", scale});
+    return run_json({"train", "--tune", "no", "--train", data("news/train.csv"), "--target", "shares",
+                     "--features", "linear", "--terms", "58", "--ridge", "1", "--scale", scale});
   };
   expect_warning(train("standard"), {"in line 5697", "leverage 1.000", "n_non_stop_words is 1042"});
   for (const std::string scale : {"robust", "auto"})
@@ -138,16 +138,16 @@ TEST_F(RealDataCommand, TheBadRowOfNewsIsNamed) {
 }
 
 TEST_F(RealDataCommand, AdultTrainsOnItsNumbers) {
-  const Json report = run_json({"train", "--train", data("adult/adult.data"), "--ignore", "1,3,5,6,7,8,9,13",
-                                "--features", "linear", "--terms", "6"});
+  const Json report = run_json({"train", "--tune", "no", "--train", data("adult/adult.data"), "--ignore",
+                                "1,3,5,6,7,8,9,13", "--features", "linear", "--terms", "6"});
   EXPECT_EQ(report.at("labels"), (Json{"<=50K", ">50K"}));
   EXPECT_LT(report.at("train").at("error_percent").get<double>(), 20);
 }
 
 TEST_F(RealDataCommand, NewsTrains) {
-  const Json report =
-      run_json({"train", "--train", data("news/train.csv"), "--test", data("news/test.csv"), "--target",
-                "shares", "--features", "linear + gaussian(order=1)", "--terms", "20", "--per-step", "5"});
+  const Json report = run_json({"train", "--tune", "no", "--train", data("news/train.csv"), "--test",
+                                data("news/test.csv"), "--target", "shares", "--features",
+                                "linear + gaussian(order=1)", "--terms", "20", "--per-step", "5"});
   EXPECT_EQ(report.at("task"), "regression");
   EXPECT_EQ(report.at("n_train"), 26561);
   EXPECT_EQ(report.at("terms"), 20);
@@ -155,8 +155,9 @@ TEST_F(RealDataCommand, NewsTrains) {
 }
 
 TEST_F(RealDataCommand, NavalDropsItsConstantColumnsByName) {
-  const Json report = run_json({"train", "--train", data("naval/naval.csv"), "--target", "turbine_decay",
-                                "--ignore", "compressor_decay", "--test-fraction", "0.3", "--terms", "10"});
+  const Json report =
+      run_json({"train", "--tune", "no", "--train", data("naval/naval.csv"), "--target", "turbine_decay",
+                "--ignore", "compressor_decay", "--test-fraction", "0.3", "--terms", "10"});
   EXPECT_EQ(report.at("dropped_columns"), (Json{"x9", "x12"}));
   EXPECT_EQ(report.at("inputs"), 14);
   EXPECT_GT(report.at("test").at("r2").get<double>(), 0.2);
