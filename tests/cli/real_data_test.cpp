@@ -68,7 +68,8 @@ TEST_F(RealDataCommand, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
       {"--train", data("news/train.csv"), "--target", "shares", "--terms", "40", "--per-step", "4"}};
   for (const std::vector<std::string>& setting : settings) {
     const auto chosen = [&](const std::string& precision) {
-      std::vector<std::string> arguments = {"train", "--tune", "no", "--precision", precision};
+      std::vector<std::string> arguments = {"train", "--tune",      "no",     "--ridge",
+                                            "1",     "--precision", precision};
       arguments.insert(arguments.end(), setting.begin(), setting.end());
       const Json report = run_json(arguments);
       Json added = Json::array();
