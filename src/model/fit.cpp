@@ -364,6 +364,8 @@ class Fitter {
     report().tuning.is_used = true;
     report().engine = "lazy";
     report().candidates = found->candidates;
+    report().sigmas = found->sigmas;
+    report().kernel_weights = found->kernel_weights;
     report().fit_seconds = seconds_since(tune_start);
     report().initial_risk = risk_of_constant();
     add_terms(found->active);
@@ -401,9 +403,10 @@ class Fitter {
       const Dictionary dictionary(features);
       TunedModel model = find_tuned(split->training(*this), split->held_out(), tuning_ridges(),
                                     tuned_search_options(dictionary, kMostSteps), on_step);
-      if (best && best->held_out() <= model.held_out()) continue;
-      best = std::move(model);
-      report().features = features;
+      if (!best || model.held_out() < best->held_out()) {
+        best = std::move(model);
+        report().features = features;
+      }
       if (is_late()) break;
     }
     FitOptions untuned = options_;

@@ -25,7 +25,6 @@ struct TuneOptions {
   // How strongly coordinates are held where they were: the variance of a prior on their moves, in units, is
   // 1 / pull.
   double pull = 1;
-  bool stretch_inputs = true;
 };
 
 // A state of the search.

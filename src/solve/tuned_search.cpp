@@ -107,6 +107,8 @@ class TunedSearch {
     if (options_.normalise)
       candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
     model.candidates = candidates.size();
+    model.sigmas = candidates.sigmas();
+    model.kernel_weights.assign(candidates.weights().begin(), candidates.weights().end());
     const auto engine = make_lazy_engine(problem, candidates, options_.precision);
     GreedyOptions greedy = options_.greedy;
     greedy.terms = terms;

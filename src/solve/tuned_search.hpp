@@ -42,7 +42,10 @@ struct TunedModel {
   ActiveSet active;
   std::vector<double> stretch;  // of each input
   double ridge = 0;
-  Index candidates = 0;  // that were selected from, at last
+  // Of the candidates that were selected from at last; see Candidates.
+  Index candidates = 0;
+  std::vector<double> sigmas;
+  std::vector<double> kernel_weights;
   std::vector<TuningRound> rounds;
 
   // Mean loss of the held-out rows.
