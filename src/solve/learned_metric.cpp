@@ -57,7 +57,8 @@ LearnedMetric learn_metric(const Problem& problem, const HeldOutRows& held_out, 
     const BlockedRows rows = problem.rows.mixed(mixing);
     const BlockedRows held_out_rows = held_out.rows.mixed(mixing);
     const Problem here{rows, problem.targets, problem.loss, problem.intercept, problem.workers};
-    const TunedModel model = find_tuned(here, {held_out_rows, held_out.targets}, ridges, untuned, on_step);
+    const TuningFold fold{here, HeldOutRows{held_out_rows, held_out.targets}};
+    const TunedModel model = begin_tuned({&fold, 1}, ridges, untuned, on_step).front();
     if (best_loss && model.held_out() >= *best_loss) break;
     best_loss = model.held_out();
     best = {mixing, round};

@@ -3,7 +3,17 @@
 #include <cmath>
 
 namespace mfga {
-namespace {
+
+double loss_sum(const Problem& problem, const ScoreFunction& score) {
+  double total = 0;
+  sum_over_blocks(problem.rows, problem.workers, {&total, 1},
+                  [&](const RowBlock& block, Arena& arena, double* sum) {
+                    double* scores = arena.take(block.rows);
+                    score.evaluate(block, scores, arena);
+                    *sum += problem.loss.sum(scores, problem.targets.data() + block.first_row, block.rows);
+                  });
+  return total;
+}
 
 std::vector<double> row_losses(const Problem& problem, const ScoreFunction& score) {
   std::vector<double> losses(static_cast<std::size_t>(problem.rows.rows()));
@@ -18,23 +28,7 @@ std::vector<double> row_losses(const Problem& problem, const ScoreFunction& scor
   return losses;
 }
 
-}  // namespace
-
-double loss_sum(const Problem& problem, const ScoreFunction& score) {
-  double total = 0;
-  sum_over_blocks(problem.rows, problem.workers, {&total, 1},
-                  [&](const RowBlock& block, Arena& arena, double* sum) {
-                    double* scores = arena.take(block.rows);
-                    score.evaluate(block, scores, arena);
-                    *sum += problem.loss.sum(scores, problem.targets.data() + block.first_row, block.rows);
-                  });
-  return total;
-}
-
-PairedLosses paired_losses(const Problem& problem, const ScoreFunction& score, const Problem& other,
-                           const ScoreFunction& other_score) {
-  const std::vector<double> first = row_losses(problem, score);
-  const std::vector<double> second = row_losses(other, other_score);
+PairedLosses paired_losses(std::span<const double> first, std::span<const double> second) {
   const auto n = static_cast<double>(first.size());
   PairedLosses result;
   double square = 0;

@@ -35,14 +35,15 @@ struct ActiveSet {
 // The sum of the losses of a score function.
 [[nodiscard]] double loss_sum(const Problem& problem, const ScoreFunction& score);
 
-// The mean losses of two scores on the same rows, each seen in its own way, and the standard error of their
-// difference.
+// The loss of each row.
+[[nodiscard]] std::vector<double> row_losses(const Problem& problem, const ScoreFunction& score);
+
+// The means of two lists of losses of the same rows, and the standard error of their difference.
 struct PairedLosses {
   double first = 0;
   double second = 0;
   double standard_error = 0;
 };
-[[nodiscard]] PairedLosses paired_losses(const Problem& problem, const ScoreFunction& score,
-                                         const Problem& other, const ScoreFunction& other_score);
+[[nodiscard]] PairedLosses paired_losses(std::span<const double> first, std::span<const double> second);
 
 }  // namespace mfga

@@ -25,6 +25,7 @@ struct TuneOptions {
   // How strongly coordinates are held where they were: the variance of a prior on their moves, in units, is
   // 1 / pull.
   double pull = 1;
+  bool stretch_inputs = true;  // or only the atoms move
 };
 
 // A state of the search.

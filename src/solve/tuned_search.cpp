@@ -1,6 +1,7 @@
 #include "solve/tuned_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 
@@ -9,9 +10,6 @@
 
 namespace mfga {
 namespace {
-
-// Tuning ends where the loss of the held-out rows has not fallen for so many steps.
-constexpr int kPatience = 15;
 
 std::vector<double> product(std::vector<double> a, const std::vector<double>& b) {
   for (std::size_t j = 0; j < a.size(); ++j) a[j] *= b[j];
@@ -27,80 +25,116 @@ void adopt(const Tuned& tuned, TunedModel& model) {
   model.stretch = product(model.stretch, tuned.stretch);
 }
 
+// Tuning is stopped to ask the held-out rows after so many steps: what one step more does matters less the
+// more there were.
+constexpr std::array kStops = {0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128};
+// And it ends where their loss has not fallen at so many stops.
+constexpr std::size_t kPatience = 3;
+
 class TunedSearch {
  public:
-  TunedSearch(const Problem& problem, const TunedSearchOptions& options, const TunedSearchCallback& on_step)
-      : problem_(problem), options_(options), on_step_(on_step) {}
+  TunedSearch(std::span<const TuningFold> folds, const TunedSearchOptions& options,
+              const TunedSearchCallback& on_step)
+      : folds_(folds), options_(options), on_step_(on_step) {}
 
-  [[nodiscard]] TunedModel find(const HeldOutRows& held_out, std::span<const double> ridges) {
-    held_out_ = &held_out;
-    TunedModel model;
+  // Those of the folds, with the same rounds and ridges.
+  using Models = std::vector<TunedModel>;
+
+  [[nodiscard]] Models begin(std::span<const double> ridges) {
+    Models best;
     for (std::size_t i = 0; i < ridges.size(); i += 2) {
-      TunedModel tried = nothing(ridges[i]);
+      Models tried = nothing(ridges[i], true);
       add_round(tried, ridges);
-      if (model.rounds.empty() || tried.held_out() < model.held_out()) model = std::move(tried);
+      if (best.empty() || is_better(tried, best)) best = std::move(tried);
       if (options_.is_late()) break;
     }
-    while (model.rounds.back().terms < options_.greedy.terms) add_round(model, ridges);
-    return model;
+    if (!is_complete(best)) add_round(best, ridges);
+    return best;
+  }
+
+  [[nodiscard]] Models complete(Models models, std::span<const double> ridges) {
+    add_rounds(models, ridges);
+    if (options_.is_late()) return models;
+    Models unstretched = nothing(models.front().rounds.front().select_ridge, false);
+    add_rounds(unstretched, ridges);
+    return is_better(unstretched, models) ? unstretched : models;
   }
 
   [[nodiscard]] TunedModel repeat(const TunedModel& found) {
-    TunedModel model = nothing(0);
+    Models models = nothing(0, found.stretches_inputs);
     for (TuningRound round : found.rounds) {
-      model.ridge = round.select_ridge;
-      select(round.terms, model);
-      model.ridge = round.ridge;
-      if (round.steps > 0) static_cast<void>(tune_all(round.steps, model));
-      finish(round, model);
+      models.front().ridge = round.select_ridge;
+      select(round.terms, models);
+      models.front().ridge = round.ridge;
+      if (round.steps > 0) static_cast<void>(tune_all(round.steps, models));
+      finish(round, models);
     }
-    model.ridge = found.ridge;
-    return model;
+    models.front().ridge = found.ridge;
+    return models.front();
   }
 
   [[nodiscard]] TunedModel run() {
-    TunedModel model = nothing(options_.greedy.penalty.ridge);
-    do {
-      add_round(model, {});
-    } while (model.rounds.back().terms < options_.greedy.terms);
-    return model;
+    Models models = nothing(options_.greedy.penalty.ridge, true);
+    add_rounds(models, {});
+    return models.front();
   }
 
  private:
-  [[nodiscard]] TunedModel nothing(double ridge) const {
+  [[nodiscard]] Models nothing(double ridge, bool stretches_inputs) const {
     TunedModel model;
-    model.stretch.assign(static_cast<std::size_t>(problem_.rows.inputs()), 1.0);
+    model.stretch.assign(static_cast<std::size_t>(folds_.front().problem.rows.inputs()), 1.0);
     model.ridge = ridge;
-    return model;
+    model.stretches_inputs = stretches_inputs;
+    return Models(folds_.size(), model);
   }
 
-  void add_round(TunedModel& model, std::span<const double> ridges) {
+  [[nodiscard]] bool is_complete(const Models& models) const {
+    const std::vector<TuningRound>& rounds = models.front().rounds;
+    return !rounds.empty() && rounds.back().terms >= options_.greedy.terms;
+  }
+  [[nodiscard]] static bool is_better(const Models& models, const Models& others) {
+    return models.front().held_out() < others.front().held_out();
+  }
+  [[nodiscard]] bool asks_held_out_rows() const { return folds_.front().held_out.has_value(); }
+
+  void add_rounds(Models& models, std::span<const double> ridges) {
+    while (!is_complete(models)) add_round(models, ridges);
+  }
+
+  void add_round(Models& models, std::span<const double> ridges) {
+    const std::vector<TuningRound>& earlier = models.front().rounds;
     TuningRound round;
-    round.terms = (model.rounds.empty() ? 0 : model.rounds.back().terms) + options_.terms_per_round;
+    round.terms = (earlier.empty() ? 0 : earlier.back().terms) + options_.terms_per_round;
     round.terms = std::min(round.terms, options_.greedy.terms);
-    round.select_ridge = model.ridge;
-    select(round.terms, model);
-    if (held_out_ != nullptr) choose_ridge(ridges, model);
-    round.ridge = model.ridge;
-    round.steps = tune_all(options_.most_steps, model);
-    if (held_out_ != nullptr) {
-      choose_ridge(ridges, model);
-      round.held_out = held_out_loss(model.active, model.stretch);
-    }
-    finish(round, model);
+    round.select_ridge = models.front().ridge;
+    select(round.terms, models);
+    if (asks_held_out_rows()) choose_ridge(ridges, models);
+    round.ridge = models.front().ridge;
+    round.steps = tune_all(options_.most_steps, models);
+    if (asks_held_out_rows()) round.held_out = choose_ridge(ridges, models);
+    finish(round, models);
   }
 
-  void finish(TuningRound round, TunedModel& model) {
-    const BlockedRows rows = problem_.rows.stretched(model.stretch);
-    round.risk = loss_sum(with_rows(problem_, rows), model.active.score()) / n_rows();
+  void finish(TuningRound round, Models& models) {
+    double loss = 0;
+    double rows = 0;
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      const BlockedRows stretched = folds_[f].problem.rows.stretched(models[f].stretch);
+      loss += loss_sum(with_rows(folds_[f].problem, stretched), models[f].active.score());
+      rows += static_cast<double>(stretched.rows());
+    }
+    round.risk = loss / rows;
     round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    model.rounds.push_back(round);
+    for (TunedModel& model : models) model.rounds.push_back(round);
   }
 
   // Adds atoms until there are so many.
-  void select(Index terms, TunedModel& model) {
-    const BlockedRows rows = problem_.rows.stretched(model.stretch);
-    const Problem problem = with_rows(problem_, rows);
+  void select(Index terms, Models& models) {
+    for (std::size_t f = 0; f < folds_.size(); ++f) select(terms, folds_[f].problem, models[f]);
+  }
+  void select(Index terms, const Problem& all, TunedModel& model) {
+    const BlockedRows rows = all.rows.stretched(model.stretch);
+    const Problem problem = with_rows(all, rows);
     const double sigma =
         options_.dictionary.needs_sigma() ? neighbour_width(rows, options_.seed, problem.workers).sigma : 1;
     Candidates candidates(options_.dictionary, {rows.inputs(), sigma, options_.seed, &rows});
@@ -122,69 +156,123 @@ class TunedSearch {
   }
 
   // Returns the number of steps.
-  int tune_all(int most_steps, TunedModel& model) {
+  int tune_all(int most_steps, Models& models) {
     if (options_.is_late()) return 0;
-    const BlockedRows rows = problem_.rows.stretched(model.stretch);
-    double best_loss = held_out_ != nullptr ? held_out_loss(model.active, model.stretch) : 0;
-    Tuned best{model.active, std::vector<double>(model.stretch.size(), 1.0), 0, 0};
-    const Tuned last =
-        tune(with_rows(problem_, rows), model.active, {model.ridge, most_steps, options_.pull},
-             [&](const Tuned& state) {
-               if (on_step_ && !on_step_(state.active.size(), state.step, state.objective / n_rows()))
-                 throw Error(ErrorKind::kInterrupted, "training was interrupted");
-               if (held_out_ == nullptr) return !options_.is_late();
-               const double loss = held_out_loss(state.active, product(model.stretch, state.stretch));
-               if (loss < best_loss) {
-                 best_loss = loss;
-                 best = state;
-               }
-               return state.step - best.step < kPatience && !options_.is_late();
-             });
-    adopt(held_out_ != nullptr ? best : last, model);
-    return held_out_ != nullptr ? best.step : last.step;
-  }
-
-  [[nodiscard]] double held_out_loss(const ActiveSet& active, const std::vector<double>& stretch) const {
-    const BlockedRows rows = held_out_->rows.stretched(stretch);
-    const Problem there{rows, held_out_->targets, problem_.loss, problem_.intercept, problem_.workers};
-    return loss_sum(there, active.score()) / static_cast<double>(rows.rows());
-  }
-
-  // Fits the coefficients with each of the ridges; those that suit the held-out rows best stay.
-  void choose_ridge(std::span<const double> ridges, TunedModel& model) {
-    const BlockedRows rows = problem_.rows.stretched(model.stretch);
-    const ActiveSet start = model.active;
+    std::vector<std::vector<Stop>> stops;
+    std::size_t most_stops = 0;
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      stops.push_back(tuned(folds_[f], models[f], most_steps));
+      most_stops = std::max(most_stops, stops.back().size());
+    }
+    // A tuning that has ended stays where it is.
+    const auto at = [&](std::size_t f, std::size_t i) -> Stop& {
+      return stops[f][std::min(i, stops[f].size() - 1)];
+    };
+    std::size_t best = 0;
     double best_loss = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < most_stops; ++i) {
+      double loss = 0;
+      for (std::size_t f = 0; f < folds_.size(); ++f) loss += at(f, i).held_out_loss;
+      if (!(loss < best_loss)) continue;
+      best = i;
+      best_loss = loss;
+    }
+    int steps = 0;
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      adopt(at(f, best).state, models[f]);
+      steps = std::max(steps, at(f, best).state.step);
+    }
+    return steps;
+  }
+
+  // Where a tuning may end.
+  struct Stop {
+    Tuned state;
+    double held_out_loss = 0;  // the sum
+  };
+
+  // All stops, or the end alone if no rows are held out.
+  std::vector<Stop> tuned(const TuningFold& fold, const TunedModel& model, int most_steps) {
+    const Problem& problem = fold.problem;
+    const BlockedRows rows = problem.rows.stretched(model.stretch);
+    const auto n_rows = static_cast<double>(rows.rows());
+    std::vector<Stop> stops;
+    std::size_t best = 0;
+    const auto stop_at = [&](const Tuned& state) {
+      const std::vector<double> stretch = product(model.stretch, state.stretch);
+      stops.push_back({state, held_out_loss(fold, state.active, stretch)});
+      if (stops.back().held_out_loss < stops[best].held_out_loss) best = stops.size() - 1;
+    };
+    if (fold.held_out) stop_at({model.active, std::vector<double>(model.stretch.size(), 1.0), 0, 0});
+    const Tuned last =
+        tune(with_rows(problem, rows), model.active,
+             {model.ridge, most_steps, options_.pull, model.stretches_inputs}, [&](const Tuned& state) {
+               if (on_step_ && !on_step_(state.active.size(), state.step, state.objective / n_rows))
+                 throw Error(ErrorKind::kInterrupted, "training was interrupted");
+               if (fold.held_out && std::ranges::binary_search(kStops, state.step)) stop_at(state);
+               return (stops.empty() || stops.size() - best <= kPatience) && !options_.is_late();
+             });
+    if (!fold.held_out) return {{last, 0}};
+    if (stops.back().state.step < last.step) stop_at(last);
+    return stops;
+  }
+
+  // The sum over the held-out rows.
+  [[nodiscard]] static double held_out_loss(const TuningFold& fold, const ActiveSet& active,
+                                            const std::vector<double>& stretch) {
+    const BlockedRows rows = fold.held_out->rows.stretched(stretch);
+    const Problem& problem = fold.problem;
+    return loss_sum({rows, fold.held_out->targets, problem.loss, problem.intercept, problem.workers},
+                    active.score());
+  }
+
+  // Fits the coefficients with each of the ridges; those that suit the held-out rows best stay. Returns their
+  // mean loss.
+  double choose_ridge(std::span<const double> ridges, Models& models) {
+    const Models start = models;
+    double best_loss = std::numeric_limits<double>::infinity();
+    double n_rows = 0;
+    for (const TuningFold& fold : folds_) n_rows += static_cast<double>(fold.held_out->rows.rows());
     for (const double ridge : ridges) {
-      ActiveSet set = start;
-      static_cast<void>(fit_coefficients(with_rows(problem_, rows), ridge, set));
-      const double loss = held_out_loss(set, model.stretch);
+      Models tried = start;
+      double loss = 0;
+      for (std::size_t f = 0; f < folds_.size(); ++f) {
+        TunedModel& model = tried[f];
+        const BlockedRows rows = folds_[f].problem.rows.stretched(model.stretch);
+        model.ridge = ridge;
+        static_cast<void>(fit_coefficients(with_rows(folds_[f].problem, rows), ridge, model.active));
+        loss += held_out_loss(folds_[f], model.active, model.stretch);
+      }
       if (!(loss < best_loss)) continue;
       best_loss = loss;
-      model.ridge = ridge;
-      model.active = std::move(set);
+      models = std::move(tried);
     }
+    return best_loss / n_rows;
   }
 
-  [[nodiscard]] double n_rows() const { return static_cast<double>(problem_.rows.rows()); }
-
-  Problem problem_;
+  std::span<const TuningFold> folds_;
   const TunedSearchOptions& options_;
   const TunedSearchCallback& on_step_;
-  const HeldOutRows* held_out_ = nullptr;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
-TunedModel find_tuned(const Problem& problem, const HeldOutRows& held_out, std::span<const double> ridges,
-                      const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
-  return TunedSearch(problem, options, on_step).find(held_out, ridges);
+std::vector<TunedModel> begin_tuned(std::span<const TuningFold> folds, std::span<const double> ridges,
+                                    const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
+  return TunedSearch(folds, options, on_step).begin(ridges);
+}
+
+std::vector<TunedModel> complete_tuned(std::span<const TuningFold> folds, std::vector<TunedModel> begun,
+                                       std::span<const double> ridges, const TunedSearchOptions& options,
+                                       const TunedSearchCallback& on_step) {
+  return TunedSearch(folds, options, on_step).complete(std::move(begun), ridges);
 }
 
 TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& options,
                           const TunedSearchCallback& on_step) {
-  return TunedSearch(problem, options, on_step).run();
+  const TuningFold all{problem, std::nullopt};
+  return TunedSearch({&all, 1}, options, on_step).run();
 }
 
 TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const TunedSearchOptions& options,
@@ -198,11 +286,13 @@ TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const 
     return loss_sum(with_rows(problem, rows), model.active.score());
   };
   if (options.is_late()) return found;
-  TunedModel again = TunedSearch(problem, options, on_step).repeat(found);
+  const TuningFold all{problem, std::nullopt};
+  TunedModel again = TunedSearch({&all, 1}, options, on_step).repeat(found);
   TunedModel continued = found;
   if (refitted_risk(again) <= kAsGood * refitted_risk(continued)) return again;
   const BlockedRows rows = problem.rows.stretched(found.stretch);
-  adopt(tune(with_rows(problem, rows), continued.active, {found.ridge, kFewSteps, options.pull}, {}),
+  adopt(tune(with_rows(problem, rows), continued.active,
+             {found.ridge, kFewSteps, options.pull, found.stretches_inputs}, {}),
         continued);
   return continued;
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,13 +43,14 @@ struct TunedModel {
   ActiveSet active;
   std::vector<double> stretch;  // of each input
   double ridge = 0;
+  bool stretches_inputs = true;  // or only atoms are moved
   // Of the candidates that were selected from at last; see Candidates.
   Index candidates = 0;
   std::vector<double> sigmas;
   std::vector<double> kernel_weights;
   std::vector<TuningRound> rounds;
 
-  // Mean loss of the held-out rows.
+  // Mean loss of the held-out rows of all folds.
   [[nodiscard]] double held_out() const { return rounds.back().held_out; }
 };
 
@@ -57,14 +59,29 @@ struct HeldOutRows {
   std::span<const double> targets;
 };
 
+// Rows to learn from, and others to ask.
+struct TuningFold {
+  Problem problem;
+  std::optional<HeldOutRows> held_out;
+};
+
 // Called now and then; returning false ends the search with Error(kInterrupted).
 using TunedSearchCallback = std::function<bool(Index terms, int tuning_step, double risk)>;
 
-// Every tuning goes as far as the held-out rows gain by it, and they choose the ridge. The first round, which
-// decides most, is tried with every other one of the ridges.
-[[nodiscard]] TunedModel find_tuned(const Problem& problem, const HeldOutRows& held_out,
-                                    std::span<const double> ridges, const TunedSearchOptions& options,
-                                    const TunedSearchCallback& on_step);
+// The same search in every fold, with held-out rows: all of them together say how far every tuning goes, and
+// with which ridge. The first round, which decides most, is tried with every other one of the ridges. Returns
+// the models of the folds, with the same rounds and ridges, after two rounds.
+[[nodiscard]] std::vector<TunedModel> begin_tuned(std::span<const TuningFold> folds,
+                                                  std::span<const double> ridges,
+                                                  const TunedSearchOptions& options,
+                                                  const TunedSearchCallback& on_step);
+// The other rounds, and, if that turns out better, all of them again with inputs as they are: many stretches
+// can follow the noise.
+[[nodiscard]] std::vector<TunedModel> complete_tuned(std::span<const TuningFold> folds,
+                                                     std::vector<TunedModel> begun,
+                                                     std::span<const double> ridges,
+                                                     const TunedSearchOptions& options,
+                                                     const TunedSearchCallback& on_step);
 // Every tuning has options.most_steps.
 [[nodiscard]] TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& options,
                                         const TunedSearchCallback& on_step);

@@ -18,9 +18,10 @@ TuningObjective::TuningObjective(const Problem& problem, const ActiveSet& active
     : problem_(problem),
       options_(options),
       atoms_(active.atoms),
-      n_stretches_(static_cast<std::size_t>(problem.rows.inputs())) {
+      n_inputs_(static_cast<std::size_t>(problem.rows.inputs())),
+      n_stretches_(options.stretch_inputs ? n_inputs_ : 0) {
   last_.active = active;
-  last_.stretch.assign(n_stretches_, 1.0);
+  last_.stretch.assign(n_inputs_, 1.0);
   last_.objective = fit_coefficients(problem, options.ridge, last_.active).objective;
   // The prior is compared with the likelihood: half the squared error in units of its mean, or the log-loss.
   scale_ = last_.objective > 0 ? 1 / last_.objective : 1;
@@ -48,7 +49,7 @@ double TuningObjective::evaluate(std::span<const double> moves, std::span<double
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
     const Coordinate& coordinate = coordinates[i];
     gradient[n_stretches_ + i] = derivatives[i] * coordinate.unit * stretch_of(coordinate);
-    if (coordinate.input >= 0)
+    if (coordinate.input >= 0 && n_stretches_ > 0)
       gradient[static_cast<std::size_t>(coordinate.input)] += derivatives[i] * values[i];
   }
   for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -75,8 +76,11 @@ std::vector<double> TuningObjective::pulled_back(const Problem& there) const {
     static_cast<void>(there.loss.gradient(scores, there.targets.data() + block.first_row, block.rows, first));
     double* weights = arena.take(active.size() * block.stride);
     outer_product(active.theta, first, block.rows, block.stride, weights);
-    double* inputs = arena.take(block.inputs * block.stride);
-    std::fill_n(inputs, block.inputs * block.stride, 0.0);
+    double* inputs = nullptr;
+    if (n_stretches_ > 0) {
+      inputs = arena.take(block.inputs * block.stride);
+      std::fill_n(inputs, block.inputs * block.stride, 0.0);
+    }
     of_atoms.pull_back(block, weights, block.stride, out, inputs, arena);
     for (std::size_t j = 0; j < n_stretches_; ++j) {
       const double* x = block.input(static_cast<Index>(j));

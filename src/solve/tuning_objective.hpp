@@ -30,8 +30,9 @@ class TuningObjective {
   Problem problem_;
   TuneOptions options_;
   TunableAtoms atoms_;
-  std::size_t n_stretches_;  // one per input
-  Tuned last_;               // its coefficients are where the next fit starts
+  std::size_t n_inputs_;
+  std::size_t n_stretches_;
+  Tuned last_;  // its coefficients are where the next fit starts
   double scale_ = 1;
   double pull_ = 0;
 };

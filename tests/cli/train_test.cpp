@@ -73,8 +73,9 @@ TEST_F(TrainCommand, ReportsARegressionAsJson) {
 }
 
 TEST_F(TrainCommand, ReportsAClassificationAsJson) {
-  const Json report = run_json({"train", "--train", write(classification_csv(120)), "--test",
-                                write(classification_csv(40, "no", "yes", 2), "test.csv"), "--terms", "4"});
+  const Json report =
+      run_json({"train", "--train", write(classification_csv(120)), "--test",
+                write(classification_csv(40, "no", "yes", 2), "test.csv"), "--terms", "4", "--tune", "no"});
   EXPECT_EQ(report.at("task"), "classification");
   EXPECT_EQ(report.at("loss"), "logistic");
   EXPECT_EQ(report.at("engine"), "lazy");

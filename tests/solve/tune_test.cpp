@@ -169,8 +169,20 @@ struct Search {
     greedy.penalty.ridge = 0.1;
     return {dictionary, greedy, Precision::kMixed, 3, false, 2, 30, 1};
   }
-  [[nodiscard]] Problem problem(Workers& workers) const {
-    return {training.rows, training.y, squared_loss(), Intercept::kUnpenalised, workers};
+  [[nodiscard]] Problem problem(Workers& workers) const { return problem_of(training, workers); }
+  // One fold, or a second one too that learns from what the first one holds out.
+  [[nodiscard]] std::vector<TunedModel> find(Workers& workers, const std::vector<double>& ridges,
+                                             const TunedSearchOptions& options,
+                                             std::size_t n_folds = 1) const {
+    std::vector<TuningFold> folds = {{problem(workers), HeldOutRows{held_out.rows, held_out.y}}};
+    if (n_folds == 2)
+      folds.push_back({problem_of(held_out, workers), HeldOutRows{training.rows, training.y}});
+    return complete_tuned(folds, begin_tuned(folds, ridges, options, {}), ridges, options, {});
+  }
+
+ private:
+  [[nodiscard]] static Problem problem_of(const Bump& rows, Workers& workers) {
+    return {rows.rows, rows.y, squared_loss(), Intercept::kUnpenalised, workers};
   }
 };
 
@@ -178,8 +190,7 @@ TEST(TunedSearch, HeldOutRowsGainRoundByRound) {
   const Search search;
   Workers workers(2);
   const std::vector<double> ridges = {1e-3, 0.1, 10};
-  const TunedModel model = find_tuned(search.problem(workers), {search.held_out.rows, search.held_out.y},
-                                      ridges, search.options(6), {});
+  const TunedModel model = search.find(workers, ridges, search.options(6)).front();
   ASSERT_EQ(model.rounds.size(), 3U);
   EXPECT_EQ(model.active.size(), 6);
   EXPECT_GT(model.rounds[0].steps, 0);
@@ -189,14 +200,70 @@ TEST(TunedSearch, HeldOutRowsGainRoundByRound) {
   EXPECT_GT(model.stretch[1] / model.stretch[3], 2);
 }
 
+TEST(TunedSearch, FoldsHaveTheSameRoundsAndTheirOwnAtoms) {
+  const Search search;
+  Workers workers(2);
+  const std::vector<TunedModel> models = search.find(workers, {1e-3, 0.1, 10}, search.options(6), 2);
+  ASSERT_EQ(models.size(), 2U);
+  EXPECT_NE(models[0].active.atoms, models[1].active.atoms);
+  EXPECT_EQ(models[0].ridge, models[1].ridge);
+  ASSERT_EQ(models[0].rounds.size(), models[1].rounds.size());
+  for (std::size_t i = 0; i < models[0].rounds.size(); ++i) {
+    EXPECT_EQ(models[0].rounds[i].steps, models[1].rounds[i].steps);
+    EXPECT_EQ(models[0].rounds[i].ridge, models[1].rounds[i].ridge);
+  }
+  // The held-out loss is that of all held-out rows together.
+  double loss = 0;
+  for (const TunedModel& model : models) {
+    const Bump& asked = &model == models.data() ? search.held_out : search.training;
+    const BlockedRows rows = asked.rows.stretched(model.stretch);
+    loss += loss_sum({rows, asked.y, squared_loss(), Intercept::kUnpenalised, workers}, model.active.score());
+  }
+  EXPECT_NEAR(models[0].held_out(), loss / 1600, 1e-9);
+}
+
+TEST(TunedSearch, InputsStayAsTheyAreWhereStretchesOnlyFollowTheNoise) {
+  // Few rows of many inputs that all matter alike.
+  constexpr Index kMany = 60;
+  const Dictionary dictionary("landmark(count=60)");
+  const std::vector<InputColumn> inputs = reference::plain_inputs(kMany);
+  const auto sample = [&](unsigned seed) {
+    const Matrix x = reference::random_matrix(1000, kMany, seed);
+    const Matrix noise = reference::random_matrix(1000, 1, seed + 100);
+    std::vector<double> y;
+    for (Index i = 0; i < x.rows; ++i) {
+      double square = 0;
+      for (Index j = 0; j < kMany; ++j) square += std::pow(x(i, j) - 0.7, 2);
+      y.push_back(10 * std::exp(-square / (2 * kMany)) + noise(i, 0));
+    }
+    return std::pair(x, y);
+  };
+  const auto [x, y] = sample(1);
+  const auto [held_out_x, held_out_y] = sample(2);
+  const BlockedRows rows(x.view(), inputs);
+  const BlockedRows held_out_rows(held_out_x.view(), inputs);
+  Workers workers(2);
+  const Problem problem{rows, y, squared_loss(), Intercept::kUnpenalised, workers};
+  const TuningFold fold{problem, HeldOutRows{held_out_rows, held_out_y}};
+  GreedyOptions greedy;
+  greedy.terms = 6;
+  const TunedSearchOptions options{dictionary, greedy, Precision::kMixed, 3, false, 2, 30, 1};
+  const std::vector<double> ridges = {0.1, 1, 10};
+  const std::vector<TunedModel> begun = begin_tuned({&fold, 1}, ridges, options, {});
+  const TunedModel model = complete_tuned({&fold, 1}, begun, ridges, options, {}).front();
+  EXPECT_TRUE(begun.front().stretches_inputs);
+  EXPECT_FALSE(model.stretches_inputs);
+  EXPECT_EQ(model.stretch, std::vector<double>(kMany, 1.0));
+  EXPECT_GT(model.rounds.front().steps, 0);
+}
+
 TEST(TunedSearch, AfterTheDeadlineTermsAreOnlySelected) {
   const Search search;
   Workers workers(2);
   const std::vector<double> ridges = {1e-3, 0.1, 10};
   TunedSearchOptions options = search.options(6);
   options.deadline = std::chrono::steady_clock::now();
-  const TunedModel model =
-      find_tuned(search.problem(workers), {search.held_out.rows, search.held_out.y}, ridges, options, {});
+  const TunedModel model = search.find(workers, ridges, options).front();
   EXPECT_EQ(model.active.size(), 6);
   for (const TuningRound& round : model.rounds) EXPECT_EQ(round.steps, 0);
   EXPECT_EQ(model.stretch, std::vector<double>(kInputs, 1.0));
@@ -208,8 +275,7 @@ TEST(TunedSearch, ThreadsDoNotChangeTheResult) {
   std::vector<TunedModel> models;
   for (const int threads : {1, 2, 3}) {
     Workers workers(threads);
-    models.push_back(find_tuned(search.problem(workers), {search.held_out.rows, search.held_out.y}, ridges,
-                                search.options(4), {}));
+    models.push_back(search.find(workers, ridges, search.options(4)).front());
   }
   for (const TunedModel& model : models) {
     EXPECT_EQ(model.active.atoms, models[0].active.atoms);
@@ -222,8 +288,7 @@ TEST(TunedSearch, AllRowsAreLearnedFromInTheSameRounds) {
   const Search search;
   Workers workers(2);
   const std::vector<double> ridges = {0.1};
-  const TunedModel found = find_tuned(search.problem(workers), {search.held_out.rows, search.held_out.y},
-                                      ridges, search.options(4), {});
+  const TunedModel found = search.find(workers, ridges, search.options(4)).front();
   const TunedModel again = with_all_rows(search.problem(workers), found, search.options(4), {});
   ASSERT_EQ(again.rounds.size(), found.rounds.size());
   EXPECT_NEAR(again.rounds.back().risk, found.rounds.back().risk, 0.02 * found.rounds.back().risk);

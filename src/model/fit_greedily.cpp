@@ -1,0 +1,184 @@
+// The method of the paper: selection from the dictionary, with what belongs to it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "model/automatic.hpp"
+#include "model/fit_checks.hpp"
+#include "model/fitter.hpp"
+#include "solve/kernel_weights.hpp"
+#include "solve/set_search.hpp"
+
+namespace mfga {
+
+void Fitter::learn_greedily() {
+  if (settings_.features.empty()) settings_.features = automatic_features(rows_);
+  // The dictionary's size is known, and refused if need be, before any work is done.
+  const Dictionary dictionary(settings_.features);
+  report().features = settings_.features;
+  const ProblemSize size{static_cast<double>(rows_.rows()), dictionary.candidates(rows_.inputs()),
+                         static_cast<double>(options_.terms), static_cast<double>(options_.per_step),
+                         precision()};
+  report().engine = choose_engine(options_, size, engine_costs(size), target_.loss->is_quadratic());
+  if (options_.metric != "none" && whole_ == nullptr) learn_metric_of_inputs(dictionary);
+  if (dictionary.needs_sigma()) find_width();
+  report().prepare_seconds = seconds_since(start_);
+
+  candidates_ = whole_ != nullptr ? whole_->candidates_ : make_candidates(dictionary);
+  const Candidates& candidates = *candidates_;
+  report().candidates = candidates.size();
+  report().sigmas = candidates.sigmas();
+  report().select = settings_.select;
+  report().kernel_weights.assign(candidates.weights().begin(), candidates.weights().end());
+  std::vector<std::shared_ptr<const GramSums>> sums_of_folds;
+  if (validation_ != nullptr) {
+    const Index terms = std::min(options_.terms, candidates.size());
+    choose_ridge(grows_step_by_step() ? path_terms(terms, options_.per_step) : std::vector<Index>{terms},
+                 [&](const Folds& folds) {
+                   return report().engine == "gram" && grows_step_by_step()
+                              ? losses_by_gram(folds, candidates, sums_of_folds)
+                              : losses_by_fits(folds);
+                 });
+  }
+
+  if (options_.tune != "no" && whole_ == nullptr && learn_tuned()) return;
+
+  // Algorithm 1.
+  const auto fit_start = Clock::now();
+  const auto engine = report().engine != "gram" ? make_lazy_engine(problem(), candidates, precision())
+                      : sums_of_folds.empty()   ? make_gram_engine(problem(), candidates)
+                                                : make_gram_engine(std::move(sums_of_folds));
+  const Index terms_wanted = std::min(options_.terms, candidates.size());
+  const GreedyOptions greedy_options = search_options();
+  const StepCallback on_step = [&](const GreedyStep& step, const ActiveSet& active) {
+    if (on_model_) on_model_(active.score());
+    return !progress_ || progress_({active.size(), terms_wanted, step.risk, step.seconds});
+  };
+  const RefitFactory new_refit = [&] { return make_refit(); };
+  const std::unique_ptr<Refit> refit = make_refit();
+  GreedyResult greedy =
+      options_.search == "htp"
+          ? run_hard_thresholding(problem(), candidates, *engine, new_refit, greedy_options, on_step)
+          : run_greedy(problem(), candidates, *engine, *refit, greedy_options, on_step);
+  if (options_.refine == "yes") {
+    const auto refine_start = Clock::now();
+    refine(problem(), candidates, *engine, new_refit, greedy_options, on_step, greedy);
+    report().refine_seconds = seconds_since(refine_start);
+  }
+  report().fit_seconds = seconds_since(fit_start);
+  report().gradient_seconds = greedy.seconds.gradient;
+  report().products_seconds = greedy.seconds.products;
+  report().refit_seconds = greedy.seconds.refit;
+  report().gradient_passes = greedy.gradient_passes;
+  report().initial_risk = greedy.initial_risk;
+  add_terms(greedy.active);
+  record_path(greedy, candidates);
+  const double ridge = greedy.path.empty() ? penalty_.ridge : greedy.path.back().ridge;
+  warn_of_leverage(greedy.active, greedy.refit ? *greedy.refit : *refit, ridge);
+  if (whole_ == nullptr) check_stability();
+  finish(ridge, greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk, greedy.converged);
+}
+
+void Fitter::check_stability() {
+  constexpr Index kMostTerms = 10;
+  constexpr Index kFewestRowsOfAHalf = 50;
+  const Folds halves(rows_.rows(), 2, options_.seed);
+  if (rows_.rows() < 2 * kFewestRowsOfAHalf || options_.search != "greedy") return;
+  FitOptions options = options_;
+  options.terms = std::min(kMostTerms, options_.terms);
+  options.per_step = std::min(options_.per_step, options.terms);
+  options.refine = "no";
+  options.engine = "lazy";
+  options.ridge = penalty_.ridge;
+  std::vector<std::vector<Atom>> atoms;
+  for (Index half = 0; half < 2; ++half) {
+    const std::vector<Index>& rows = halves.held_out(half);
+    const std::vector<double> targets = values_of(target_.values, rows);
+    if (std::ranges::count(targets, targets.front()) == std::ssize(targets)) return;
+    atoms.emplace_back();
+    for (const Term& term : Fitter(*this, options, rows, {}).run({}).model.terms)
+      atoms.back().push_back(term.atom);
+  }
+  if (atoms[0].empty() || atoms[1].empty()) return;
+  report().stability = share_found_again(problem(), atoms[0], atoms[1]);
+  constexpr double kUnstable = 0.5;
+  if (report().stability >= kUnstable) return;
+  report().warnings.push_back(fmt::format(
+      "the choice of terms is not stable: of the first {} terms learned from one half of the rows, and "
+      "from the other, {:.0f} % are found again in the other half's. Read the formula with care; more "
+      "rows, fewer terms or a larger --ridge help",
+      options.terms, 100 * report().stability));
+}
+
+GreedyOptions Fitter::search_options() const {
+  return {options_.terms, options_.per_step, options_.tolerance, penalty_, settings_.selection};
+}
+
+std::shared_ptr<const Candidates> Fitter::make_candidates(const Dictionary& dictionary) {
+  const CandidateContext context{rows_.inputs(), report().auto_sigma, options_.seed, &rows_};
+  auto candidates = std::make_shared<Candidates>(dictionary, context);
+  if (settings_.select == "normalised" || options_.search == "htp") {
+    candidates->normalise(rows_, settings_.intercept == Intercept::kUnpenalised, workers_);
+    return candidates;
+  }
+  const auto weighted = [&](std::vector<double> weights) {
+    // A kernel without any weight would not be a part of the dictionary at all.
+    constexpr double kSmallest = 1e-6;
+    const double largest = *std::max_element(weights.begin(), weights.end());
+    for (double& weight : weights) weight = largest > 0 ? std::max(weight, kSmallest * largest) : 1;
+    return std::make_shared<const Candidates>(dictionary, context, weights);
+  };
+  const auto by_norm = [&] { return weighted(norm_weights(problem(), *candidates)); };
+  const auto by_alignment = [&] {
+    return weighted(alignment_weights_of_kernels(problem(), *candidates, options_.seed));
+  };
+  if (options_.nu == "norm") return by_norm();
+  if (options_.nu == "alignment") return by_alignment();
+  if (options_.nu == "cv") return best_of_candidates({candidates, by_norm(), by_alignment()});
+  return candidates;
+}
+
+std::shared_ptr<const Candidates> Fitter::best_of_candidates(
+    const std::vector<std::shared_ptr<const Candidates>>& all) {
+  const CrossValidationOptions defaults;
+  const Folds folds(rows_.rows(), defaults.folds, options_.seed);
+  refuse_folds_of_one_class(folds);
+  std::shared_ptr<const Candidates> best;
+  double best_loss = std::numeric_limits<double>::infinity();
+  for (const auto& candidates : all) {
+    candidates_ = candidates;
+    double loss = 0;
+    for (Index fold = 0; fold < folds.count(); ++fold) {
+      const Model model = Fitter(*this, options_, folds.training(fold), {}).run({}).model;
+      loss += held_out_loss(folds.held_out(fold), score_of(model)) / static_cast<double>(folds.count());
+    }
+    if (!best || loss < best_loss) {
+      best = candidates;
+      best_loss = loss;
+    }
+  }
+  return best;
+}
+
+void Fitter::record_path(const GreedyResult& greedy, const Candidates& candidates) {
+  const std::vector<std::string> names = model().formula_names();
+  const auto text = [&](Index candidate) { return describe(candidates.atom(candidate), names).text; };
+  Index terms = 0;
+  for (const GreedyStep& step : greedy.path) {
+    terms += static_cast<Index>(step.added.size()) - static_cast<Index>(step.removed.size());
+    PathStep& out = report().path.emplace_back(PathStep{
+        {}, {}, terms, step.risk, step.largest_gradient, step.ridge, step.seconds, step.newton_steps});
+    for (const Index candidate : step.added) out.added.push_back(text(candidate));
+    for (const Index candidate : step.removed) out.removed.push_back(text(candidate));
+  }
+  for (const Index candidate : greedy.dependent) report().dependent_atoms.push_back(text(candidate));
+}
+
+EngineCosts Fitter::engine_costs(const ProblemSize& size) const {
+  if (validation_ == nullptr) return {lazy_engine_cost(size), gram_engine_cost(size)};
+  const double threads = workers_.pool.threads();
+  return {lazy_validation_cost(size, *validation_), gram_validation_cost(size, *validation_, threads), true};
+}
+
+}  // namespace mfga
