@@ -78,39 +78,22 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
   }
   const Dictionary chosen(report().features);
   best = complete_tuned(folds, std::move(best), ridges, tuned_search_options(chosen, kMostSteps), on_step);
-  if (held_out_rows_gain(splits, best)) return std::move(best.front());
-  report().tuning.reason = "held-out rows do not gain by it beyond chance";
-  report().features = settings_.features;
-  return std::nullopt;
-}
-
-bool Fitter::held_out_rows_gain(const std::vector<TuningSplit>& splits,
-                                const std::vector<TunedModel>& tuned) {
-  FitOptions untuned = options_;
-  untuned.tune = "no";
-  untuned.engine = "lazy";
-  untuned.ridge = penalty_.ridge;
-  std::vector<double> without;
-  std::vector<double> with;
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    const auto append_losses = [&](const BlockedRows& rows, const ScoreFunction& score,
-                                   std::vector<double>& losses) {
-      const std::vector<double> more =
-          row_losses({rows, splits[i].held_out_targets, *target_.loss, settings_.intercept, workers_}, score);
-      losses.insert(losses.end(), more.begin(), more.end());
-    };
-    const Model model = Fitter(*this, untuned, splits[i].training_rows, {}).run({}).model;
-    append_losses(splits[i].held_out_rows, score_of(model), without);
-    append_losses(splits[i].held_out_rows.stretched(tuned[i].stretch), tuned[i].active.score(), with);
-  }
-  const PairedLosses losses = paired_losses(without, with);
+  // The same without tuning.
+  const Dictionary whole(settings_.features);
+  TunedSearchOptions untuned = tuned_search_options(whole, 0);
+  untuned.terms_per_round = options_.terms;
+  const std::vector<TunedModel> without = begin_tuned(folds, {&penalty_.ridge, 1}, untuned, on_step);
+  const PairedLosses losses = paired_losses(held_out_losses(folds, without), held_out_losses(folds, best));
   const double unit = target_.scale * target_.scale;
   report().tuning.held_out_without = unit * losses.first;
   report().tuning.held_out_with = unit * losses.second;
   // Standard errors that the gain must be above. Few rows that were asked many times say yes by chance.
-  constexpr std::size_t kFewRows = 600;
-  const double beyond_chance = with.size() < kFewRows ? 2 : 1;
-  return losses.first - losses.second > beyond_chance * losses.standard_error;
+  constexpr Index kFewRows = 1000;
+  const double beyond_chance = rows_.rows() < kFewRows ? 2 : 1;
+  if (losses.first - losses.second > beyond_chance * losses.standard_error) return std::move(best.front());
+  report().tuning.reason = "held-out rows do not gain by it beyond chance";
+  report().features = settings_.features;
+  return std::nullopt;
 }
 
 std::vector<Fitter::TuningSplit> Fitter::tuning_splits(Index count) const {
@@ -122,8 +105,8 @@ std::vector<Fitter::TuningSplit> Fitter::tuning_splits(Index count) const {
   for (Index fold = 0; fold < folds.count(); ++fold) {
     const std::vector<Index> training = folds.training(fold);
     const std::vector<Index>& held_out = folds.held_out(fold);
-    splits.push_back({training, rows_.subset(training), values_of(target_.values, training),
-                      rows_.subset(held_out), values_of(target_.values, held_out)});
+    splits.push_back({rows_.subset(training), values_of(target_.values, training), rows_.subset(held_out),
+                      values_of(target_.values, held_out)});
   }
   return splits;
 }

@@ -89,7 +89,6 @@ class Fitter {
   // fit_tuned.cpp
   // Rows that are tuned with, and rows that are asked how far.
   struct TuningSplit {
-    std::vector<Index> training_rows;
     BlockedRows rows;
     std::vector<double> targets;
     BlockedRows held_out_rows;
@@ -106,9 +105,6 @@ class Fitter {
   // ridge to take, whether to stretch inputs, and, where the dictionary was not given, whether a part of it
   // does better alone. Nothing, if no tuning does better still.
   [[nodiscard]] std::optional<TunedModel> tuned_with_held_out_rows(const TunedSearchCallback& on_step);
-  // Whether the tuned models of the splits do better than untuned ones, by more than chance.
-  [[nodiscard]] bool held_out_rows_gain(const std::vector<TuningSplit>& splits,
-                                        const std::vector<TunedModel>& tuned);
   // So many of five, each with another fifth held out; none, if there are too few rows.
   [[nodiscard]] std::vector<TuningSplit> tuning_splits(Index count) const;
   [[nodiscard]] std::vector<double> tuning_ridges() const;

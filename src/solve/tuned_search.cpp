@@ -20,6 +20,11 @@ Problem with_rows(const Problem& problem, const BlockedRows& rows) {
   return {rows, problem.targets, problem.loss, problem.intercept, problem.workers};
 }
 
+Problem held_out_problem(const TuningFold& fold, const BlockedRows& rows) {
+  const Problem& problem = fold.problem;
+  return {rows, fold.held_out->targets, problem.loss, problem.intercept, problem.workers};
+}
+
 void adopt(const Tuned& tuned, TunedModel& model) {
   model.active = tuned.active;
   model.stretch = product(model.stretch, tuned.stretch);
@@ -221,9 +226,7 @@ class TunedSearch {
   [[nodiscard]] static double held_out_loss(const TuningFold& fold, const ActiveSet& active,
                                             const std::vector<double>& stretch) {
     const BlockedRows rows = fold.held_out->rows.stretched(stretch);
-    const Problem& problem = fold.problem;
-    return loss_sum({rows, fold.held_out->targets, problem.loss, problem.intercept, problem.workers},
-                    active.score());
+    return loss_sum(held_out_problem(fold, rows), active.score());
   }
 
   // Fits the coefficients with each of the ridges; those that suit the held-out rows best stay. Returns their
@@ -267,6 +270,16 @@ std::vector<TunedModel> complete_tuned(std::span<const TuningFold> folds, std::v
                                        std::span<const double> ridges, const TunedSearchOptions& options,
                                        const TunedSearchCallback& on_step) {
   return TunedSearch(folds, options, on_step).complete(std::move(begun), ridges);
+}
+
+std::vector<double> held_out_losses(std::span<const TuningFold> folds, std::span<const TunedModel> models) {
+  std::vector<double> losses;
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    const BlockedRows rows = folds[f].held_out->rows.stretched(models[f].stretch);
+    const std::vector<double> more = row_losses(held_out_problem(folds[f], rows), models[f].active.score());
+    losses.insert(losses.end(), more.begin(), more.end());
+  }
+  return losses;
 }
 
 TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& options,

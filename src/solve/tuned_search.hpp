@@ -82,6 +82,9 @@ using TunedSearchCallback = std::function<bool(Index terms, int tuning_step, dou
                                                      std::span<const double> ridges,
                                                      const TunedSearchOptions& options,
                                                      const TunedSearchCallback& on_step);
+// The loss of each held-out row, fold after fold.
+[[nodiscard]] std::vector<double> held_out_losses(std::span<const TuningFold> folds,
+                                                  std::span<const TunedModel> models);
 // Every tuning has options.most_steps.
 [[nodiscard]] TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& options,
                                         const TunedSearchCallback& on_step);
