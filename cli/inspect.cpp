@@ -28,7 +28,10 @@ Json inspection(const Model& model) {
     json["terms"].push_back({{"formula", formula.text},
                              {"factor", model.target_scale * term.coefficient * formula.factor},
                              {"family", term.atom.family},
-                             {"coefficient", term.coefficient}});
+                             {"coefficient", term.coefficient},
+                             {"places", Json::array()}});
+    for (const Place& place : model.places(term.atom))
+      json["terms"].back()["places"].push_back({{"column", place.column}, {"value", place.value}});
   }
   json["training"] = {{"rows", model.training.rows},   {"features", model.training.features},
                       {"ridge", model.training.ridge}, {"norm_bound", model.training.norm_bound},

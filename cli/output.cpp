@@ -51,6 +51,15 @@ std::string signed_number(double value) {
   return fmt::format("{} {:.6g}", std::signbit(value) ? "-" : "+", std::abs(value));
 }
 
+// The first of the places, after a formula.
+std::string places_text(const std::vector<Place>& places) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, places.size()); ++i)
+    text += fmt::format("{}{} = {:.4g}", i == 0 ? "   at " : ", ", places[i].column, places[i].value);
+  return places.size() > kMost ? text + ", ..." : text;
+}
+
 }  // namespace
 
 void handle_signals() {
@@ -129,6 +138,7 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
                          : fmt::format("{}\n", model.target_name);
   text += fmt::format("  = {:.6g}\n", model.target_shift + model.target_scale * model.intercept);
   std::vector<double> widths;
+  bool has_places = false;
   for (std::size_t i = 0; i < model.terms.size(); ++i) {
     const Term& term = model.terms[i];
     if (term.atom.family == "gaussian" &&
@@ -137,12 +147,15 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
     }
     if (i >= most_terms) continue;
     const AtomFormula formula = describe(term.atom, names);
-    text += fmt::format("  {:>14}  {}\n",
-                        signed_number(model.target_scale * term.coefficient * formula.factor), formula.text);
+    has_places = has_places || !model.places(term.atom).empty();
+    text +=
+        fmt::format("  {:>14}  {}{}\n", signed_number(model.target_scale * term.coefficient * formula.factor),
+                    formula.text, places_text(model.places(term.atom)));
   }
   if (model.terms.size() > most_terms)
     text += fmt::format("  ... and {} more terms\n", model.terms.size() - most_terms);
   text += "where each column stands for its standardised value, (value - mean) / deviation";
+  if (has_places) text += ",\nand what follows \"at\" is the place of a term in the units of the table";
   if (!widths.empty()) text += ",\nand G(s) = exp(-|z|^2 / 2 s^2), with z all standardised columns";
   text += input_notes(model);
   if (scaled && model.task == Task::kRegression) text += "\n(fitted to the target scaled to [-1, 1])";

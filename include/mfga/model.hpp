@@ -16,7 +16,8 @@ namespace mfga {
 enum class Task { kRegression, kClassification };
 [[nodiscard]] std::string_view task_name(Task task);
 
-// An input of the model: a column of the table, standardised as (x - mean) / deviation, warped, and stretched.
+// An input of the model: a column of the table, standardised as (x - mean) / deviation, warped, and
+// stretched.
 struct ModelInput {
   std::string name;
   Index column = 0;  // position among the columns that the model was trained on
@@ -29,6 +30,12 @@ struct ModelInput {
 struct Term {
   Atom atom;
   double coefficient = 0;
+};
+
+// A value of a column of the table.
+struct Place {
+  std::string column;
+  double value = 0;
 };
 
 // How the model came about; for the reader, not needed to predict.
@@ -75,9 +82,12 @@ struct Model {
   [[nodiscard]] std::vector<std::string> input_names() const;
   // Whether some inputs count more than others by a learned stretch.
   [[nodiscard]] bool is_stretched() const;
-  // The same as they stand in formulas: r(name) and q(name) where the scale is robust or quantile, m(name) for
-  // the combination that takes the place of an input.
+  // The same as they stand in formulas: r(name) and q(name) where the scale is robust or quantile, m(name)
+  // for the combination that takes the place of an input.
   [[nodiscard]] std::vector<std::string> formula_names() const;
+  // Where an atom has its knots, or its centre, in the units of the table; if there are more than two, those
+  // farthest from the mean first. None for atoms that have no places, and where terms see combinations.
+  [[nodiscard]] std::vector<Place> places(const Atom& atom) const;
 };
 
 // The model's file format is JSON (docs/model-format.md). Reading checks everything: sizes, names, ranges.

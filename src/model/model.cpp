@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/blas.hpp"
 #include "core/row_blocks.hpp"
 #include "features/candidates.hpp"
+#include "features/family.hpp"
 #include "mfga/error.hpp"
 #include "mfga/version.hpp"
 
@@ -26,6 +28,24 @@ void mark_not_finite(const RowBlock& block, double* scores) {
       if (!std::isfinite(block.input(j)[n])) scores[n] = std::numeric_limits<double>::quiet_NaN();
     }
   }
+}
+
+// The value of the column that the terms see as this one; where the scale is flat, the lowest.
+double in_units(double seen, const ModelInput& input) {
+  const Warp& warp = input.warp;
+  double z = seen / input.stretch;
+  if (warp.kind() == ScaleKind::kRobust) z = std::clamp(z, -warp.limit, warp.limit);
+  if (warp.kind() == ScaleKind::kQuantile) {
+    const auto above = std::ranges::lower_bound(warp.values, z);
+    const auto i = static_cast<std::size_t>(above - warp.values.begin());
+    if (i == 0 || i == warp.values.size()) {
+      z = i == 0 ? warp.knots.front() : warp.knots.back();
+    } else {
+      const double part = (z - warp.values[i - 1]) / (warp.values[i] - warp.values[i - 1]);
+      z = std::lerp(warp.knots[i - 1], warp.knots[i], part);
+    }
+  }
+  return input.mean + input.deviation * z;
 }
 
 }  // namespace
@@ -116,6 +136,23 @@ std::vector<std::string> Model::formula_names() const {
                         : fmt::format("{}({})", mark, input.name));
   }
   return names;
+}
+
+std::vector<Place> Model::places(const Atom& atom) const {
+  std::vector<Place> places;
+  if (mixing.rows > 0) return places;
+  std::vector<Coordinate> coordinates = find_feature_family(atom.family)->coordinates(atom);
+  std::erase_if(coordinates, [](const Coordinate& coordinate) { return coordinate.input < 0; });
+  constexpr std::size_t kFew = 2;
+  if (coordinates.size() > kFew) {
+    std::ranges::stable_sort(coordinates, std::greater{},
+                             [](const Coordinate& coordinate) { return std::abs(coordinate.value); });
+  }
+  for (const Coordinate& coordinate : coordinates) {
+    const ModelInput& input = inputs[static_cast<std::size_t>(coordinate.input)];
+    places.push_back({input.name, in_units(coordinate.value, input)});
+  }
+  return places;
 }
 
 }  // namespace mfga

@@ -84,6 +84,18 @@ TEST_F(InspectCommand, JsonOfAClassifierHasItsLabels) {
   expect_message(run_well({"inspect", path("m.json")}).out, {"log-odds of y = yes"});
 }
 
+TEST_F(InspectCommand, ShowsKnotsInTheUnitsOfTheTable) {
+  std::string csv = "age,y\n";
+  for (int age = 20; age < 70; ++age) csv += fmt::format("{},{}\n", age, age < 40 ? 1 : 5);
+  run_well({"train", "--train", write(csv), "--target", "y", "--features", "step(knots=49)", "--terms", "1",
+            "--tune", "no", "--ridge", "0.1", "--model", path("m.json")});
+  expect_message(run_well({"inspect", path("m.json")}).out, {"[age >= ", "at age = ", "units of the table"});
+  const Json place = run_json({"inspect", path("m.json")}).at("terms").at(0).at("places").at(0);
+  EXPECT_EQ(place.at("column"), "age");
+  EXPECT_GT(place.at("value"), 39);
+  EXPECT_LE(place.at("value"), 40);
+}
+
 TEST_F(GenerateCommand, WritesTheRowsOfTheGenerator) {
   (void)run_well({"generate", "--rows", "300", "--inputs", "3", "--terms", "2", "--seed", "4", "-o",
                   path("d.csv"), "--truth", path("t.json")});
