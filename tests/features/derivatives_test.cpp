@@ -1,4 +1,5 @@
 // Derivatives of atoms, for every family, against difference quotients of their values.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,73 +112,81 @@ Matrix random_weights(std::span<const Atom> atoms, const Matrix& x) {
   return weights;
 }
 
-TEST(Derivatives, ByCoordinatesAreDifferenceQuotients) {
+// Atoms of every family with their derivatives on a few rows, and on some more.
+struct Case {
+  std::string name;
+  Matrix x;
+  std::vector<Atom> atoms;
+  Matrix weights;
+  Derivatives derivatives;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
   for (const std::string& expression : kExpressions) {
     for (const Index d : {1, 2, 5}) {
       for (const Index n_rows : {1, 70}) {
-        const Bound bound(expression, 100, d);
-        const Matrix x = reference::random_matrix(n_rows, d, 1);
-        const std::vector<Atom> atoms = some_atoms(bound.candidates, 12);
-        const Matrix weights = random_weights(atoms, x);
-        const Derivatives derivatives = pulled_back(atoms, x, weights);
-        std::size_t position = 0;
-        for (std::size_t i = 0; i < atoms.size(); ++i) {
-          const std::vector<Coordinate> coordinates = family_of(atoms[i]).coordinates(atoms[i]);
-          for (std::size_t k = 0; k < coordinates.size(); ++k) {
-            const double step = kStep * coordinates[k].unit;
-            const auto values_at = [&](double move) {
-              std::vector<double> values = coordinate_values(atoms[i]);
-              values[k] += move;
-              const Atom moved = family_of(atoms[i]).moved(atoms[i], values);
-              return values_of({&moved, 1}, x);
-            };
-            const Matrix expected = quotients(values_at(step), values_at(-step), 2 * step);
-            double sum = 0;
-            double size = 1e-3 / coordinates[k].unit;
-            for (Index n = 0; n < n_rows; ++n) {
-              const double share = weights(static_cast<Index>(i), n) * expected(0, n);
-              sum += share;
-              size += std::abs(share);
-            }
-            ASSERT_NEAR(derivatives.coordinates[position], sum, 1e-6 * size)
-                << expression << " d=" << d << " atom " << i << " coordinate " << k;
-            ++position;
-          }
-        }
-        ASSERT_EQ(position, derivatives.coordinates.size());
+        Case one;
+        one.name = fmt::format("{} of {} inputs", expression, d);
+        one.x = reference::random_matrix(n_rows, d, 1);
+        one.atoms = some_atoms(Bound(expression, 100, d).candidates, 12);
+        one.weights = random_weights(one.atoms, one.x);
+        one.derivatives = pulled_back(one.atoms, one.x, one.weights);
+        all.push_back(std::move(one));
       }
     }
+  }
+  return all;
+}
+
+TEST(Derivatives, ByCoordinatesAreDifferenceQuotients) {
+  for (const auto& [name, x, atoms, weights, derivatives] : cases()) {
+    std::size_t position = 0;
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      const std::vector<Coordinate> coordinates = family_of(atoms[i]).coordinates(atoms[i]);
+      for (std::size_t k = 0; k < coordinates.size(); ++k) {
+        const double step = kStep * coordinates[k].unit;
+        const auto values_at = [&](double move) {
+          std::vector<double> values = coordinate_values(atoms[i]);
+          values[k] += move;
+          const Atom moved = family_of(atoms[i]).moved(atoms[i], values);
+          return values_of({&moved, 1}, x);
+        };
+        const Matrix expected = quotients(values_at(step), values_at(-step), 2 * step);
+        double sum = 0;
+        double size = 1e-3 / coordinates[k].unit;
+        for (Index n = 0; n < x.rows; ++n) {
+          const double share = weights(static_cast<Index>(i), n) * expected(0, n);
+          sum += share;
+          size += std::abs(share);
+        }
+        ASSERT_NEAR(derivatives.coordinates[position], sum, 1e-6 * size)
+            << name << " atom " << i << " coordinate " << k;
+        ++position;
+      }
+    }
+    ASSERT_EQ(position, derivatives.coordinates.size());
   }
 }
 
 TEST(Derivatives, ByInputsAreDifferenceQuotients) {
-  for (const std::string& expression : kExpressions) {
-    for (const Index d : {1, 2, 5}) {
-      for (const Index n_rows : {1, 70}) {
-        const Bound bound(expression, 100, d);
-        const Matrix x = reference::random_matrix(n_rows, d, 1);
-        const std::vector<Atom> atoms = some_atoms(bound.candidates, 12);
-        const Matrix weights = random_weights(atoms, x);
-        const Derivatives derivatives = pulled_back(atoms, x, weights);
-        for (Index j = 0; j < d; ++j) {
-          const auto values_at = [&](double move) {
-            Matrix moved = x;
-            for (Index n = 0; n < n_rows; ++n) moved(n, j) += move;
-            return values_of(atoms, moved);
-          };
-          const Matrix expected = quotients(values_at(kStep), values_at(-kStep), 2 * kStep);
-          for (Index n = 0; n < n_rows; ++n) {
-            double sum = 0;
-            double size = 1e-3;
-            for (Index i = 0; i < weights.rows; ++i) {
-              const double share = weights(i, n) * expected(i, n);
-              sum += share;
-              size += std::abs(share);
-            }
-            ASSERT_NEAR(derivatives.inputs(j, n), sum, 1e-6 * size)
-                << expression << " d=" << d << " input " << j << " row " << n;
-          }
+  for (const auto& [name, x, atoms, weights, derivatives] : cases()) {
+    for (Index j = 0; j < x.cols; ++j) {
+      const auto values_at = [&](double move) {
+        Matrix moved = x;
+        for (Index n = 0; n < x.rows; ++n) moved(n, j) += move;
+        return values_of(atoms, moved);
+      };
+      const Matrix expected = quotients(values_at(kStep), values_at(-kStep), 2 * kStep);
+      for (Index n = 0; n < x.rows; ++n) {
+        double sum = 0;
+        double size = 1e-3;
+        for (Index i = 0; i < weights.rows; ++i) {
+          const double share = weights(i, n) * expected(i, n);
+          sum += share;
+          size += std::abs(share);
         }
+        ASSERT_NEAR(derivatives.inputs(j, n), sum, 1e-6 * size) << name << " input " << j << " row " << n;
       }
     }
   }
