@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "core/blas.hpp"
 #include "losses/logistic.hpp"
 #include "losses/squared.hpp"
 #include "mfga/error.hpp"
@@ -242,6 +243,7 @@ TEST(TunedSearch, InputsStayAsTheyAreWhereStretchesOnlyFollowTheNoise) {
   const auto [held_out_x, held_out_y] = sample(2);
   const BlockedRows rows(x.view(), inputs);
   const BlockedRows held_out_rows(held_out_x.view(), inputs);
+  const SingleThreadedBlas blas;
   Workers workers(2);
   const Problem problem{rows, y, squared_loss(), Intercept::kUnpenalised, workers};
   const TuningFold fold{problem, HeldOutRows{held_out_rows, held_out_y}};
