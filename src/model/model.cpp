@@ -76,7 +76,7 @@ std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> colu
     coefficients.push_back(term.coefficient);
   }
   const ScoreFunction score(atoms, coefficients, intercept);
-  BlockedRows rows(x, std::move(sources));
+  BlockedRows rows(x, sources);
   if (mixing.rows > 0) rows = rows.mixed(mixing);
   Workers workers(threads);
   const SingleThreadedBlas blas;
