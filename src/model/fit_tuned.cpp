@@ -1,7 +1,6 @@
 // Selection and tuning in turns, and the learned metric: what held-out rows decide about moved atoms.
 #include "mfga/error.hpp"
 #include "model/automatic.hpp"
-#include "model/fit_checks.hpp"
 #include "model/fitter.hpp"
 #include "solve/learned_metric.hpp"
 

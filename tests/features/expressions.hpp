@@ -1,6 +1,8 @@
-// What the tests of all families go through.
+// What the tests of families share: expressions that all go through, and how far features are from a kernel.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -71,5 +73,17 @@ struct Bound {
         rows(x.view(), reference::plain_inputs(d)),
         candidates(Dictionary(expression), {d, 1, 5, &rows}) {}
 };
+
+// The largest difference between inner products of the candidates' values on rows of x and a kernel of rows.
+template <class Kernel>
+double kernel_error(const Candidates& candidates, const Matrix& x, Kernel kernel) {
+  const Eigen::MatrixXd features = reference::materialise(candidates, x);
+  double error = 0;
+  for (Index i = 0; i < x.rows; ++i) {
+    for (Index j = 0; j < x.rows; ++j)
+      error = std::max(error, std::abs(features.row(i).dot(features.row(j)) - kernel(i, j)));
+  }
+  return error;
+}
 
 }  // namespace mfga
