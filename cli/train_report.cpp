@@ -1,0 +1,239 @@
+// What `mfga train` shows of a fit: as JSON, and as text.
+#include "cli/train_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace mfga::cli {
+namespace {
+
+Json path_to_json(const FitReport& report) {
+  Json path = Json::array();
+  for (const PathStep& step : report.path) {
+    path.push_back({{"terms", step.terms},
+                    {"added", step.added},
+                    {"removed", step.removed},
+                    {"risk", step.risk},
+                    {"largest_gradient", step.largest_gradient},
+                    {"ridge", step.ridge},
+                    {"seconds", step.seconds},
+                    {"newton_steps", step.newton_steps},
+                    {"tuning_steps", step.tuning_steps}});
+  }
+  return path;
+}
+
+Json validation_to_json(const CrossValidation& validation) {
+  const auto rows_of = [](const Matrix& matrix) {
+    Json rows = Json::array();
+    for (Index i = 0; i < matrix.rows; ++i)
+      rows.push_back(std::vector<double>(matrix.row(i), matrix.row(i) + matrix.cols));
+    return rows;
+  };
+  const auto choice = [](const ValidatedChoice& chosen) {
+    return Json({{"ridge", chosen.ridge},
+                 {"terms", chosen.terms},
+                 {"mean", chosen.mean},
+                 {"standard_error", chosen.standard_error}});
+  };
+  return {{"folds", validation.folds},           {"measure", validation.measure},
+          {"ridges", validation.ridges},         {"terms", validation.terms},
+          {"mean", rows_of(validation.mean)},    {"standard_error", rows_of(validation.standard_error)},
+          {"chosen", choice(validation.chosen)}, {"best", choice(validation.best)},
+          {"seconds", validation.seconds}};
+}
+
+Json tuning_to_json(const TrainCommand& command, const FitReport& report) {
+  const TuningReport& tuning = report.tuning;
+  if (command.fit.tune == "no") return {};
+  Json json = {{"used", tuning.is_used}};
+  if (!tuning.reason.empty()) json["reason"] = tuning.reason;
+  if (tuning.held_out_without > 0)
+    json["held_out"] = {{"without", tuning.held_out_without}, {"with", tuning.held_out_with}};
+  return json;
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  constexpr std::size_t kMost = 8;
+  const std::vector<std::string> shown(
+      items.begin(), items.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, items.size())));
+  return fmt::format("{}{}", fmt::join(shown, ", "),
+                     items.size() > kMost ? fmt::format(" and {} more", items.size() - kMost) : "");
+}
+
+// Held-out errors, by ridge and some of the numbers of terms.
+void print_validation(const CrossValidation& validation) {
+  constexpr std::size_t kMostColumns = 6;
+  const std::size_t n_terms = validation.terms.size();
+  const std::size_t n_columns = std::min(kMostColumns, n_terms);
+  std::vector<Index> columns;
+  for (std::size_t i = 1; i <= n_columns; ++i)
+    columns.push_back(static_cast<Index>(i * n_terms / n_columns) - 1);
+  fmt::print("cross-validation: {} of held-out rows, mean over {} folds, by ridge and number of terms\n",
+             validation.measure == "mse" ? "mean squared error" : "log-loss", validation.folds);
+  fmt::print("  {:>10}", "ridge");
+  for (const Index column : columns)
+    fmt::print(" {:>10}", validation.terms[static_cast<std::size_t>(column)]);
+  fmt::print("\n");
+  for (std::size_t r = 0; r < validation.ridges.size(); ++r) {
+    fmt::print("  {:>10.4g}", validation.ridges[r]);
+    for (const Index column : columns)
+      fmt::print(" {:>10.5g}", validation.mean(static_cast<Index>(r), column));
+    fmt::print("\n");
+  }
+  const auto text = [](const ValidatedChoice& choice) {
+    return fmt::format("ridge {:.4g} with {} terms, {:.5g} +- {:.2g}", choice.ridge, choice.terms,
+                       choice.mean, choice.standard_error);
+  };
+  const auto [least, most] = std::ranges::minmax(validation.ridges);
+  const double ridge = validation.chosen.ridge;
+  fmt::print("chosen: {}{}\n", text(validation.chosen),
+             least == most    ? ""
+             : ridge == least ? "; it is the smallest of --ridges"
+             : ridge == most  ? "; it is the largest of --ridges"
+                              : "");
+  if (n_terms > 1) fmt::print("best of all: {}\n", text(validation.best));
+}
+
+void print_tuning(const TrainCommand& command, const FitReport& report) {
+  const TuningReport& tuning = report.tuning;
+  if (command.fit.tune == "no") return;
+  int steps = 0;
+  for (const PathStep& step : report.path) steps += step.tuning_steps;
+  if (tuning.is_used) fmt::print("tuned in {} rounds, {} steps", report.path.size(), steps);
+  if (!tuning.is_used) fmt::print("not tuned: {}", tuning.reason);
+  if (tuning.held_out_without > 0) {
+    fmt::print("; mean loss of held-out rows {:.5g} with tuning, {:.5g} without", tuning.held_out_with,
+               tuning.held_out_without);
+  }
+  fmt::print("\n");
+}
+
+}  // namespace
+
+Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
+                    const Measured& measured) {
+  const Timing& timing = measured.timing;
+  const FitReport& report = result.report;
+  const Model& model = result.model;
+  Json json;
+  json["task"] = task_name(model.task);
+  json["method"] = command.fit.method;
+  json["loss"] = model.task == Task::kRegression ? "squared" : "logistic";
+  json["features"] = report.features;
+  json["engine"] = report.engine;
+  json["candidates"] = report.candidates;
+  json["terms"] = model.terms.size();
+  json["n_train"] = report.rows;
+  json["n_test"] = n_test;
+  json["inputs"] = model.inputs.size();
+  json["dropped_columns"] = report.dropped_columns;
+  json["dependent_atoms"] = report.dependent_atoms;
+  json["labels"] = model.labels;
+  json["select"] = report.select.empty() ? Json() : Json(report.select);
+  json["kernel_weights"] = report.kernel_weights;
+  json["sigma"] = report.sigmas.empty() ? Json() : Json(report.sigmas.front());
+  json["sigmas"] = report.sigmas;
+  json["auto_sigma"] = report.auto_sigma > 0 ? Json({{"value", report.auto_sigma},
+                                                     {"standard_error", report.auto_sigma_error},
+                                                     {"query_rows", report.auto_sigma_queries}})
+                                             : Json();
+  json["ridge"] = model.training.ridge;
+  json["cross_validation"] =
+      measured.cross_validation ? validation_to_json(*measured.cross_validation) : Json();
+  json["norm_bound"] = model.training.norm_bound > 0 ? Json(model.training.norm_bound) : Json();
+  json["intercept"] = model.intercept;
+  json["train"] = to_json(measured.first.train);
+  json["train"]["risk"] = model.training.risk;
+  json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
+  json["repeats"] = measured.repeats.to_json();
+  json["seconds"] = {{"load", timing.load},
+                     {"prepare", report.prepare_seconds},
+                     {"score", report.score_seconds},
+                     {"fit", report.fit_seconds},
+                     {"gradient", report.gradient_seconds},
+                     {"products", report.products_seconds},
+                     {"refit", report.refit_seconds},
+                     {"refine", report.refine_seconds},
+                     {"predict", timing.predict},
+                     {"total", timing.total}};
+  json["gradient_passes"] = report.gradient_passes;
+  json["peak_rss_mib"] = peak_memory_mib();
+  json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
+  json["tuning"] = tuning_to_json(command, report);
+  json["metric_rounds"] = report.metric_rounds;
+  json["stability"] = report.stability >= 0 ? Json(report.stability) : Json();
+  json["warnings"] = measured.warnings;
+  json["initial_risk"] = report.initial_risk;
+  json["path"] = path_to_json(report);
+  return json;
+}
+
+void print_data_report(const TrainCommand& command, const Table& train, const Table* test,
+                       const FitResult& result) {
+  const FitReport& report = result.report;
+  fmt::print("{}\n", table_summary(train));
+  if (test != nullptr)
+    fmt::print("{}\n", test->source == train.source
+                           ? fmt::format("{} more of its rows are held out for the test", test->rows())
+                           : table_summary(*test));
+  fmt::print("task: {} of \"{}\"{}{}\n", task_name(result.model.task), result.model.target_name,
+             command.fit.task == "auto" ? " (inferred from the target; --task overrides)" : "",
+             result.model.labels.empty()
+                 ? ""
+                 : fmt::format(", labels {} and {}", result.model.labels[0], result.model.labels[1]));
+  if (!report.dropped_columns.empty()) {
+    fmt::print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),
+               report.dropped_columns.size() > 1 ? "s" : "", list_text(report.dropped_columns));
+  }
+  fmt::print("dictionary: {}, {} candidates\n", report.features, report.candidates);
+  if (report.auto_sigma > 0) {
+    fmt::print("sigma=auto: {:.4g} +- {:.2g} (mean distance to the 50th neighbour, {} sampled rows)\n",
+               report.auto_sigma, report.auto_sigma_error, report.auto_sigma_queries);
+  }
+}
+
+void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured) {
+  const FitReport& report = result.report;
+  const Timing& timing = measured.timing;
+  const auto n_terms = static_cast<Index>(result.model.terms.size());
+  if (command.cross_validate) {
+    print_validation(*measured.cross_validation);
+  } else if (command.automatic_ridge) {
+    const CrossValidation& validation = *measured.cross_validation;
+    fmt::print("ridge {:g}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
+               validation.ridges.size(), validation.measure, validation.chosen.mean);
+  }
+  fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
+  print_tuning(command, report);
+  // The number of terms of an exact kernel is that of its rows.
+  if (n_terms < command.fit.terms && report.engine != "exact") {
+    fmt::print("  fewer than the {} asked for: {}\n", command.fit.terms,
+               command.fit.method == "mfga"
+                   ? "the loss is down to the tolerance or no candidate is left"
+                   : "the other candidates have no weight or are combinations of these");
+  }
+  if (!report.dependent_atoms.empty()) {
+    fmt::print("skipped as combinations of chosen terms: {}\n", list_text(report.dependent_atoms));
+  }
+  for (const std::string& warning : measured.warnings) fmt::print("warning: {}\n", warning);
+  fmt::print("\n{}\n", formula_text(result.model, command.show_terms));
+  fmt::print("train: {}\n", to_text(measured.first.train));
+  if (measured.first.test) fmt::print("test:  {}\n", to_text(*measured.first.test));
+  fmt::print("{}", measured.repeats.to_text());
+  fmt::print(
+      "seconds: load {:.3f}, prepare {:.3f}{}{}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory "
+      "{:.0f} "
+      "MiB\n",
+      timing.load, report.prepare_seconds,
+      measured.cross_validation ? fmt::format(", cross-validate {:.3f}", measured.cross_validation->seconds)
+                                : "",
+      report.score_seconds > 0 ? fmt::format(", score {:.3f}", report.score_seconds) : "", report.fit_seconds,
+      timing.predict, timing.total, peak_memory_mib());
+  fmt::print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
+                                                : fmt::format("model: {}", command.model_path));
+}
+
+}  // namespace mfga::cli

@@ -1,0 +1,53 @@
+// What `mfga train` was asked for, what it measured, and how that is shown.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/repeats.hpp"
+
+namespace mfga::cli {
+
+struct TrainCommand {
+  std::string train_path;
+  std::string test_path;
+  double test_fraction = 0;
+  std::string target;
+  std::vector<std::string> ignore;
+  std::vector<std::string> text;
+  std::string model_path;
+  CommonOptions common;
+  FitOptions fit;
+  bool cross_validate = false;   // --ridge cv
+  bool automatic_ridge = true;   // --ridge auto
+  bool automatic_tuning = true;  // no --tune
+  CrossValidationOptions validation;
+  Index repeats = 1;
+  std::size_t show_terms = 12;
+};
+
+struct Timing {
+  double load = 0;
+  double predict = 0;
+  double total = 0;
+};
+
+// What was measured, beside the fit itself.
+struct Measured {
+  std::optional<CrossValidation> cross_validation;
+  Evaluations first;  // of the first seed, whose model is saved
+  RepeatedEvaluations repeats;
+  std::vector<std::string> warnings;  // of the fit and the test table
+  Timing timing;
+};
+
+[[nodiscard]] Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
+                                  const Measured& measured);
+// The table, the task and the dictionary; then the fit, the formula and the errors.
+void print_data_report(const TrainCommand& command, const Table& train, const Table* test,
+                       const FitResult& result);
+void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured);
+
+}  // namespace mfga::cli
