@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/vectorise.hpp"
 #include "mfga/error.hpp"
@@ -25,7 +26,7 @@ constexpr double kConstantTolerance = 1e-13;
       }
     }
   }
-  throw Error(ErrorKind::kBadData, "the values of x are too large to be standardised");
+  throw Error(ErrorKind::kBadData, "x has a value that is not a finite number");
 }
 
 // sums[j] += x_j - shift_j and squares[j] += the square of that, for one row.
@@ -76,20 +77,81 @@ std::vector<double> shifted_sums(ConstMatrixView x, Workers& workers) {
   return sums;
 }
 
+struct Moments {
+  double mean = 0;
+  double shift = 0;  // of the mean from the first row
+  double deviation = 0;
+};
+
+// The largest difference of each of these columns to its first row, in one pass over the rows.
+std::vector<double> largest_differences(ConstMatrixView x, const std::vector<Index>& columns) {
+  std::vector<double> largest(columns.size());
+  for (Index i = 0; i < x.rows; ++i) {
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const double value = x(i, columns[k]);
+      if (!std::isfinite(value)) throw_not_finite(x);
+      largest[k] = std::max(largest[k], std::abs(value - x(0, columns[k])));
+    }
+  }
+  return largest;
+}
+
+// Of a column whose squares leave the range of double: in units of its largest difference, as a power of two
+// so that nothing is rounded.
+Moments scaled_moments(ConstMatrixView x, Index column, double largest) {
+  if (largest == 0) return {x(0, column), 0, 0};
+  int exponent = 0;
+  static_cast<void>(std::frexp(largest, &exponent));
+  double sum = 0;
+  double squares = 0;
+  for (Index i = 0; i < x.rows; ++i) {
+    const double value = std::ldexp(x(i, column) - x(0, column), -exponent);
+    sum += value;
+    squares += value * value;
+  }
+  const double count = static_cast<double>(x.rows);
+  const double variance = squares / count - (sum / count) * (sum / count);
+  const double shift = std::ldexp(sum / count, exponent);
+  return {x(0, column) + shift, shift, std::ldexp(std::sqrt(std::max(variance, 0.0)), exponent)};
+}
+
 }  // namespace
 
-Standardisation fit_standardisation(ConstMatrixView x, Workers& workers) {
+Standardisation fit_standardisation(ConstMatrixView x, Workers& workers, std::span<const std::string> names) {
+  constexpr double kSmallestSquares = 1e-280;  // below, they have lost digits
   Standardisation result;
   if (x.rows == 0) return result;
   const std::vector<double> sums = shifted_sums(x, workers);
   const double count = static_cast<double>(x.rows);
+  std::vector<Moments> moments;
+  std::vector<Index> out_of_range;
   for (Index j = 0; j < x.cols; ++j) {
     const double shift = sums[static_cast<std::size_t>(j)] / count;
-    const double variance = sums[static_cast<std::size_t>(x.cols + j)] / count - shift * shift;
-    if (!std::isfinite(variance)) throw_not_finite(x);
-    const double mean = x(0, j) + shift;
-    const double deviation = std::sqrt(std::max(variance, 0.0));
-    if (deviation > kConstantTolerance * std::abs(mean) && deviation > 1e-7 * std::abs(shift)) {
+    const double squares = sums[static_cast<std::size_t>(x.cols + j)] / count;
+    const double variance = squares - shift * shift;
+    moments.push_back({x(0, j) + shift, shift, std::sqrt(std::max(variance, 0.0))});
+    if (!std::isfinite(variance) || squares < kSmallestSquares) out_of_range.push_back(j);
+  }
+  const std::vector<double> largest = largest_differences(x, out_of_range);
+  for (std::size_t k = 0; k < out_of_range.size(); ++k) {
+    const auto column = static_cast<std::size_t>(out_of_range[k]);
+    // Differences to the mean are taken later on, and must not overflow either.
+    if (!(largest[k] < std::numeric_limits<double>::max() / 4)) {
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("the values of column {} differ by more than {:.2g}, too much to be standardised; "
+                      "divide the column by a constant",
+                      column < names.size() ? fmt::format("\"{}\"", names[column]) : std::to_string(column),
+                      std::numeric_limits<double>::max() / 4));
+    }
+    moments[column] = scaled_moments(x, out_of_range[k], largest[k]);
+  }
+  for (Index j = 0; j < x.cols; ++j) {
+    const auto [mean, shift, deviation] = moments[static_cast<std::size_t>(j)];
+    // The smallest deviation is the one that has an inverse.
+    const bool varies = deviation >= std::numeric_limits<double>::min() &&
+                        deviation > kConstantTolerance * std::abs(mean) && deviation > 1e-7 * std::abs(shift);
+    if (varies) {
       result.inputs.push_back({j, mean, deviation});
     } else {
       result.constant_columns.push_back(j);

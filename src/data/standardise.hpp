@@ -1,6 +1,8 @@
 // Mean and standard deviation of each column, in one pass over row blocks.
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/row_blocks.hpp"
@@ -13,7 +15,9 @@ struct Standardisation {
   std::vector<Index> constant_columns;  // those that do not
 };
 
-// Throws Error(kBadData) at the first value that is not finite.
-[[nodiscard]] Standardisation fit_standardisation(ConstMatrixView x, Workers& workers);
+// Throws Error(kBadData) at the first value that is not finite, and for a column whose values differ by more
+// than a double can hold. `names` of the columns, for messages.
+[[nodiscard]] Standardisation fit_standardisation(ConstMatrixView x, Workers& workers,
+                                                  std::span<const std::string> names = {});
 
 }  // namespace mfga

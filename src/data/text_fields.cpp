@@ -101,7 +101,9 @@ std::vector<std::string> TextFields::levels(Index i, const std::string& name, co
   const auto error_at = [&](Index row, const std::string& text) {
     return data_error(table.source, table.lines.line_of_row(row), request.column + 1, text);
   };
-  const std::string first = quoted_for_message(unquote(text_of_row(parts_.front(), 0)));
+  // Parts of comments alone have no rows.
+  const Part& first_part = *std::ranges::find_if(parts_, [](const Part& part) { return part.rows > 0; });
+  const std::string first = quoted_for_message(unquote(text_of_row(first_part, 0)));
   if (too_many || found.size() > kMostLevels) {
     throw error_at(
         0, fmt::format("column \"{}\" is read as text, for it begins with {}, and holds more than {} "

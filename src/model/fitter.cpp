@@ -18,7 +18,7 @@ Fitter::Fitter(const TrainingData& data, const FitOptions& options)
       settings_(resolve_settings(options, resolve_task(options.task, data))),
       target_(prepare_target(data, resolve_task(options.task, data), settings_.scale_target_by_range,
                              settings_.intercept)),
-      standard_(fit_standardisation(data.x, workers_)),
+      standard_(fit_standardisation(data.x, workers_, data.columns)),
       inputs_(scale_inputs(standard_.inputs, resolve_scales(options, data.x, standard_.inputs, workers_),
                            data.x, options.seed, workers_)),
       rows_(data.x, inputs_),

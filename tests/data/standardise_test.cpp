@@ -55,6 +55,38 @@ TEST(Standardisation, IsTheSameForAnyThreadsAndLayout) {
   }
 }
 
+TEST(Standardisation, ColumnsOfAnyScaleVary) {
+  const Matrix x = reference::random_matrix(1300, 1, 5);
+  Workers workers(2);
+  const InputColumn plain = fit_standardisation(x.view(), workers).inputs.at(0);
+  for (const int exponent : {-1000, -600, 600, 1000}) {
+    Matrix scaled = x;
+    for (double& value : scaled.values) value = std::ldexp(value, exponent);
+    const Standardisation result = fit_standardisation(scaled.view(), workers);
+    ASSERT_EQ(result.inputs.size(), 1U) << exponent;
+    EXPECT_NEAR(std::ldexp(result.inputs[0].mean, -exponent) / plain.mean, 1, 1e-9);
+    EXPECT_NEAR(std::ldexp(result.inputs[0].deviation, -exponent) / plain.deviation, 1, 1e-12);
+  }
+  Matrix constant(5, 1);
+  for (double& value : constant.values) value = 1e300;
+  EXPECT_EQ(fit_standardisation(constant.view(), workers).constant_columns.size(), 1U);
+}
+
+TEST(Standardisation, NamesTheColumnThatIsTooLarge) {
+  Matrix x = reference::random_matrix(600, 3, 2);
+  x(5, 1) = -1.7e308;
+  x(9, 1) = 1.7e308;
+  Workers workers(1);
+  const std::vector<std::string> names = {"a", "b", "c"};
+  try {
+    static_cast<void>(fit_standardisation(x.view(), workers, names));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+    EXPECT_NE(std::string(error.what()).find("column \"b\""), std::string::npos) << error.what();
+  }
+}
+
 TEST(Standardisation, NamesTheValueThatIsNotFinite) {
   Matrix x = reference::random_matrix(600, 3, 2);
   x(555, 1) = std::numeric_limits<double>::quiet_NaN();

@@ -22,6 +22,13 @@ TEST_F(TextColumnsTest, LevelsBecomeSortedColumnsOfZeroAndOne) {
             (std::vector<TextColumn>{{"colour", 1, {"blue", "red"}}, {"size", 4, {"L", "S"}}}));
 }
 
+TEST_F(TextColumnsTest, RowsMayBeginAfterWholeChunksOfComments) {
+  std::string text = "a,colour,y\n";
+  for (int i = 0; i < 40; ++i) text += "# a comment\n";
+  const Table table = read(write(text + "1,red,3\n4,blue,6\n"));
+  EXPECT_EQ(table.columns, (Names{"a", "colour=blue", "colour=red"}));
+}
+
 TEST_F(TextColumnsTest, ColumnsKnowTheirPredictor) {
   const std::vector<TextColumn> texts = {{"colour", 1, {"blue", "red"}}, {"size", 4, {"L", "S"}}};
   const std::vector<Index> predictors = {0, 1, 1, 2, 3, 3, 4};
