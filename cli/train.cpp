@@ -57,7 +57,7 @@ Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
 // The fits with the seeds after the first one; their models are measured and forgotten.
 void repeat_fits(const TrainCommand& command, const Tables& tables, const Model& first,
                  ProgressLine& progress, RepeatedEvaluations& repeats) {
-  FitOptions options = command.fit;
+  FitOptions options = command.resolved();
   options.ridge = first.training.ridge;
   for (Index repeat = 1; repeat < command.repeats; ++repeat) {
     progress.show(fmt::format("seed {} of {}", repeat + 1, command.repeats));
@@ -77,30 +77,15 @@ std::string progress_text(const Progress& state) {
                      state.risk, state.seconds);
 }
 
-// Without --tune, tuning is tried where nothing speaks against it.
-void resolve_tuning(TrainCommand& command) {
-  FitOptions& options = command.fit;
-  if (!command.automatic_tuning) return;
-  const bool is_possible = options.method == "mfga" && options.preset == "none" && options.norm_bound == 0 &&
-                           options.search == "greedy" && options.refine == "no" && options.nu == "uniform" &&
-                           options.engine != "gram" && options.tolerance == 0 &&
-                           (options.ridge > 0 || command.cross_validate);
-  options.tune = is_possible ? "auto" : "no";
-}
-
-void check_arguments(TrainCommand& command, bool validation_given) {
-  resolve_tuning(command);
-  command.fit.validate();
+void check_arguments(const TrainCommand& command, bool validation_given) {
+  command.resolved().validate();
   if (!command.test_path.empty() && command.test_fraction > 0) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--test and --test-fraction exclude each other; give one of them");
   }
-  if (!command.cross_validate && validation_given) {
+  if (command.ridge_rule != RidgeRule::kCrossValidated && validation_given) {
     throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
   }
-  if (command.fit.norm_bound > 0 && command.fit.ridge > 0) command.fit.ridge = 0;
-  command.automatic_ridge = command.automatic_ridge && command.fit.method == "mfga" &&
-                            command.fit.preset == "none" && command.fit.norm_bound == 0;
   // That the model can be saved where it is to be saved is found out before the work.
   if (!command.model_path.empty()) {
     const OutputFile writable(command.model_path);
@@ -124,18 +109,15 @@ void run_train(TrainCommand& command, bool validation_given) {
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
 
   progress.show("preparing");
-  const FitResult result = learn_from(tables.train, [&](const TrainingData& data) {
+  TrainResult trained = learn_from(tables.train, [&](const TrainingData& data) {
     const auto show = [&](const Progress& state) {
       progress.show(progress_text(state));
       return true;
     };
-    command.automatic_ridge = command.automatic_ridge && can_validate_quickly(data);
-    if (!command.cross_validate && !command.automatic_ridge) return fit(data, command.fit, show);
-    CrossValidatedFit validated = cross_validate(
-        data, command.fit, command.cross_validate ? command.validation : quick_validation(), show);
-    measured.cross_validation = std::move(validated.cross_validation);
-    return std::move(validated.fit);
+    return train(data, command, show);
   });
+  const FitResult& result = trained.fit;
+  measured.cross_validation = std::move(trained.cross_validation);
   const Model& model = result.model;
   measured.warnings = result.report.warnings;
   if (!command.test_path.empty()) {
@@ -202,9 +184,10 @@ void add_train(CLI::App& tool) {
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
   app->get_option("--ridge")->default_str("auto")->transform([command](const std::string& text) {
-    command->cross_validate = text == "cv";
-    command->automatic_ridge = text == "auto";
-    return command->cross_validate ? "0" : command->automatic_ridge ? "1" : text;
+    command->ridge_rule = text == "auto" ? RidgeRule::kAutomatic
+                          : text == "cv" ? RidgeRule::kCrossValidated
+                                         : RidgeRule::kGiven;
+    return command->ridge_rule == RidgeRule::kGiven ? text : "0";
   });
   app->get_option("--tune")->default_str("auto");
   add_option_table(*app, command->validation, cross_validation_option_table(), "Learning");

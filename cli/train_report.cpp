@@ -47,7 +47,7 @@ Json validation_to_json(const CrossValidation& validation) {
 
 Json tuning_to_json(const TrainCommand& command, const FitReport& report) {
   const TuningReport& tuning = report.tuning;
-  if (command.fit.tune == "no") return {};
+  if (command.resolved().tune == "no") return {};
   Json json = {{"used", tuning.is_used}};
   if (!tuning.reason.empty()) json["reason"] = tuning.reason;
   if (tuning.held_out_without > 0)
@@ -99,7 +99,7 @@ void print_validation(const CrossValidation& validation) {
 
 void print_tuning(const TrainCommand& command, const FitReport& report) {
   const TuningReport& tuning = report.tuning;
-  if (command.fit.tune == "no") return;
+  if (command.resolved().tune == "no") return;
   int steps = 0;
   for (const PathStep& step : report.path) steps += step.tuning_steps;
   if (tuning.is_used) fmt::print("tuned in {} rounds, {} steps", report.path.size(), steps);
@@ -199,9 +199,9 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   const FitReport& report = result.report;
   const Timing& timing = measured.timing;
   const auto n_terms = static_cast<Index>(result.model.terms.size());
-  if (command.cross_validate) {
+  if (command.ridge_rule == RidgeRule::kCrossValidated) {
     print_validation(*measured.cross_validation);
-  } else if (command.automatic_ridge) {
+  } else if (measured.cross_validation) {
     const CrossValidation& validation = *measured.cross_validation;
     fmt::print("ridge {:g}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
                validation.ridges.size(), validation.measure, validation.chosen.mean);

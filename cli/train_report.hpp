@@ -10,7 +10,8 @@
 
 namespace mfga::cli {
 
-struct TrainCommand {
+// How to learn, from which files, and what to show.
+struct TrainCommand : TrainOptions {
   std::string train_path;
   std::string test_path;
   double test_fraction = 0;
@@ -19,11 +20,6 @@ struct TrainCommand {
   std::vector<std::string> text;
   std::string model_path;
   CommonOptions common;
-  FitOptions fit;
-  bool cross_validate = false;   // --ridge cv
-  bool automatic_ridge = true;   // --ridge auto
-  bool automatic_tuning = true;  // no --tune
-  CrossValidationOptions validation;
   Index repeats = 1;
   std::size_t show_terms = 12;
 };

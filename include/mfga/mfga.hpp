@@ -10,5 +10,6 @@
 #include "mfga/metrics.hpp"
 #include "mfga/model.hpp"
 #include "mfga/table.hpp"
+#include "mfga/train.hpp"
 #include "mfga/version.hpp"
 #include "mfga/views.hpp"
