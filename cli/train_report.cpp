@@ -190,8 +190,8 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
   }
   fmt::print("dictionary: {}, {} candidates\n", report.features, report.candidates);
   if (report.auto_sigma > 0) {
-    fmt::print("sigma=auto: {:.4g} +- {:.2g} (mean distance to the 50th neighbour, {} sampled rows)\n",
-               report.auto_sigma, report.auto_sigma_error, report.auto_sigma_queries);
+    fmt::print("sigma=auto: {:.4g} +- {:.2g} ({}; {} rows)\n", report.auto_sigma, report.auto_sigma_error,
+               report.auto_sigma_rule, report.auto_sigma_queries);
   }
 }
 

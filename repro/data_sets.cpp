@@ -133,7 +133,7 @@ void prepare(Setting& setting, const std::optional<std::pair<double, double>>& k
     for (double& y : rows->y) y = (y - shift) / scale;  // classes become -1 and +1
   }
   setting.inputs = fit_standardisation(setting.train.x.view(), workers).inputs;
-  setting.sigma = neighbour_width({setting.train.x.view(), setting.inputs}, 0, workers).sigma;
+  setting.sigma = paper_width({setting.train.x.view(), setting.inputs}, 0, workers).sigma;
 }
 
 Rows rows_of(Table table) { return {std::move(table.values), std::move(table.target)}; }

@@ -100,6 +100,7 @@ struct FitReport {
   double auto_sigma = 0;                     // 0 if no width was found from the data
   double auto_sigma_error = 0;               // its standard error
   Index auto_sigma_queries = 0;
+  std::string auto_sigma_rule;  // what it is, in words
   double initial_risk = 0;
   std::vector<PathStep> path;
   // Of the first terms learned from each half of the rows, the part that is found again in the other half's,

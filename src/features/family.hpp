@@ -187,8 +187,9 @@ struct SigmaChoice {
 // The dictionary turns a list of widths into one summand for each, so families see one width.
 inline constexpr FamilyOption kSigmaOption = {
     "sigma", "auto|NUMBER|auto*NUMBER|[WIDTH, ...]", "auto",
-    "kernel width; auto: mean distance to the 50th nearest neighbour on the training rows; a list: one "
-    "kernel for each width"};
+    "kernel width; auto: mean distance within which a training row has 5 % of the others, or, as in the "
+    "paper, "
+    "to the 50th nearest one with --preset paper; a list: one kernel for each width"};
 [[nodiscard]] SigmaChoice parse_sigma(std::string_view text);
 [[nodiscard]] bool parse_yes_no(std::string_view option, std::string_view text);
 // The position of the text among the choices.

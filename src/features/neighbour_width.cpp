@@ -17,8 +17,8 @@ namespace mfga {
 namespace {
 
 constexpr Index kNeighbour = 50;
-constexpr Index kBatch = 128;  // query rows per pass over the table
-constexpr Index kMostQueries = 2048;
+constexpr Index kBatch = 128;           // query rows per pass over the table
+constexpr Index kMostQueries = 100000;  // of larger tables, for a standard error of about 0.1 %
 constexpr Index kSpareRows = 14;  // beyond the neighbour, that may come before it when looked at closely
 
 // A row and its square distance to a query, less the query's square norm. The row decides between equal ones.
@@ -165,39 +165,96 @@ std::vector<double> neighbour_distances(const BlockedRows& rows, std::span<const
   return result;
 }
 
+// The mean of distances of some of the rows, and how far it may be from that of all.
+KernelWidth mean_of(const std::vector<double>& distances, Index rows) {
+  KernelWidth width;
+  width.queries = std::ssize(distances);
+  const auto n = static_cast<double>(width.queries);
+  width.sigma = std::accumulate(distances.begin(), distances.end(), 0.0) / n;
+  double variance = 0;
+  for (const double d : distances) variance += (d - width.sigma) * (d - width.sigma) / std::max(1.0, n - 1);
+  // The factor is that of sampling without replacement.
+  width.standard_error = std::sqrt(variance / n * (1 - n / static_cast<double>(rows)));
+  return width;
+}
+
+[[noreturn]] void refuse_copies() {
+  throw Error(
+      ErrorKind::kBadData,
+      "sigma=auto found a width of 0: most training rows are copies of each other; give sigma as a number");
+}
+
+void refuse_single_row(const BlockedRows& rows) {
+  if (rows.rows() < 2)
+    throw Error(ErrorKind::kBadData, "sigma=auto needs at least 2 training rows; give sigma as a number");
+}
+
+// Of square distances to other rows, the one that `part` of those that are not copies are within. 0: all are
+// copies.
+double square_within(std::vector<double>& squares, double part) {
+  std::erase(squares, 0.0);
+  if (squares.empty()) return 0;
+  const auto rank = static_cast<Index>(std::ceil(part * static_cast<double>(squares.size())));
+  const auto nth = squares.begin() + std::max<Index>(rank, 1) - 1;
+  std::ranges::nth_element(squares, nth);
+  return *nth;
+}
+
 }  // namespace
 
-NeighbourWidth neighbour_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers) {
+KernelWidth paper_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers) {
+  refuse_single_row(rows);
   const Index k = std::min(kNeighbour, rows.rows() - 1);
-  if (k < 1)
-    throw Error(ErrorKind::kBadData, "sigma=auto needs at least 2 training rows; give sigma as a number");
-  const Index most = std::min(kMostQueries, rows.rows());
-  const std::vector<Index> order = random_rows(rows.rows(), most, seed, RandomStream::kSigmaQueries);
-
-  NeighbourWidth width;
+  const Index count = std::min(kMostQueries, rows.rows());
+  const std::vector<Index> queries = random_rows(rows.rows(), count, seed, RandomStream::kSigmaQueries);
   std::vector<double> distances;
-  while (width.queries < most) {
-    const Index count = std::min(kBatch, most - width.queries);
-    const auto batch = neighbour_distances(
-        rows,
-        std::span(order).subspan(static_cast<std::size_t>(width.queries), static_cast<std::size_t>(count)), k,
-        workers);
-    distances.insert(distances.end(), batch.begin(), batch.end());
-    width.queries += count;
-    const double n = static_cast<double>(width.queries);
-    width.sigma = std::accumulate(distances.begin(), distances.end(), 0.0) / n;
-    double variance = 0;
-    for (const double d : distances) variance += (d - width.sigma) * (d - width.sigma) / std::max(1.0, n - 1);
-    // The factor is that of sampling without replacement.
-    width.standard_error = std::sqrt(variance / n * (1 - n / static_cast<double>(rows.rows())));
-    if (width.standard_error <= kWidthAccuracy * width.sigma) break;
+  for (Index first = 0; first < count; first += kBatch) {
+    const auto batch = std::span(queries).subspan(static_cast<std::size_t>(first),
+                                                  static_cast<std::size_t>(std::min(kBatch, count - first)));
+    const std::vector<double> more = neighbour_distances(rows, batch, k, workers);
+    distances.insert(distances.end(), more.begin(), more.end());
   }
-  if (!(width.sigma > 0)) {
-    throw Error(
-        ErrorKind::kBadData,
-        "sigma=auto found a width of 0: most training rows are copies of each other; give sigma as a number");
-  }
+  const KernelWidth width = mean_of(distances, rows.rows());
+  if (!(width.sigma > 0)) refuse_copies();
   return width;
+}
+
+KernelWidth automatic_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers) {
+  constexpr Index kMostRows = 1000;
+  constexpr Index kMostNumbers = 1 << 24;  // of very wide tables fewer rows
+  constexpr Index kQueriesAtOnce = 64;
+  constexpr double kRounding = 1e-13;  // of a square distance by products, as a part of the norms
+  refuse_single_row(rows);
+  const Index most = std::clamp<Index>(kMostNumbers / rows.inputs(), 100, kMostRows);
+  const Index count = std::min(most, rows.rows());
+  const std::vector<Index> sample = random_rows(rows.rows(), count, seed, RandomStream::kSigmaQueries);
+  const auto sample_lease = workers.arenas.lend();
+  const Arena::Scope sample_scope(*sample_lease);
+  const RowBlock block = rows.gather(sample, *sample_lease);
+  std::vector<double> within(sample.size());
+  workers.pool.run((count + kQueriesAtOnce - 1) / kQueriesAtOnce, [&](Index part) {
+    const Index first = part * kQueriesAtOnce;
+    const Index queries = std::min(kQueriesAtOnce, count - first);
+    const auto lease = workers.arenas.lend();
+    const Arena::Scope scope(*lease);
+    double* const products = (*lease).take(queries * count);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(queries), static_cast<int>(count),
+                static_cast<int>(block.inputs), 1.0, block.values + first, static_cast<int>(block.stride),
+                block.values, static_cast<int>(block.stride), 0.0, products, static_cast<int>(count));
+    std::vector<double> squares;
+    for (Index q = 0; q < queries; ++q) {
+      squares.clear();
+      for (Index n = 0; n < count; ++n) {
+        const double norms = block.square_norms[first + q] + block.square_norms[n];
+        const double square = norms - 2 * products[q * count + n];
+        if (n != first + q) squares.push_back(square > kRounding * norms ? square : 0);
+      }
+      within[static_cast<std::size_t>(first + q)] = std::sqrt(square_within(squares, kPartWithinWidth));
+    }
+  });
+  std::erase(within, 0.0);
+  if (within.empty()) refuse_copies();
+  return mean_of(within, rows.rows());
 }
 
 }  // namespace mfga

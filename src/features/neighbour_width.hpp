@@ -1,5 +1,4 @@
-// The paper's rule for the width of a Gaussian kernel (section 4): sigma is the mean distance of a training
-// row to its 50th nearest neighbour. The mean is estimated from random query rows, each against all rows.
+// Widths of kernels from the distances between training rows.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +7,21 @@
 
 namespace mfga {
 
-struct NeighbourWidth {
+struct KernelWidth {
   double sigma = 0;
   double standard_error = 0;  // of sigma, from the sampling of query rows; 0 if every row was one
   Index queries = 0;
 };
 
-// Query rows are added in batches until the standard error is at most kWidthAccuracy of the mean: a few per
-// cent of the width do not show in the error of a model, while the search is a large part of a short fit.
-[[nodiscard]] NeighbourWidth neighbour_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers);
+// The paper's rule (section 4): the mean distance of a training row to its 50th nearest neighbour, which
+// falls with the number of rows. Every row is asked, or 100,000 of them, and compared with all rows.
+[[nodiscard]] KernelWidth paper_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers);
 
-inline constexpr double kWidthAccuracy = 0.03;
+// The mean distance within which a row has one in twenty of the others. It does not depend on the number of
+// rows, so at most 1,000 of them are looked at, drawn by the seed. Copies of a row do not count: tables with
+// few distinct rows have a width too.
+[[nodiscard]] KernelWidth automatic_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers);
+
+inline constexpr double kPartWithinWidth = 0.05;
 
 }  // namespace mfga

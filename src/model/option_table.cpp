@@ -77,7 +77,8 @@ constexpr std::array<OptionRow<FitOptions>, 29> kFitTable = {{
      "range: a regression target is mapped to [-1, 1] by its range on the training rows; auto: none, or what "
      "the preset says"},
     {"sigma", &FitOptions::sigma, "WIDTH", 0, 0,
-     "kernel width of rks, lkrf, eerf, gk and glk: auto, a number, or auto*NUMBER (mfga: in --features)"},
+     "kernel width of rks, lkrf, eerf, gk and glk: auto (the paper's rule), a number, or auto*NUMBER (mfga: in "
+     "--features)"},
     {"candidates", &FitOptions::candidates, "M0", 0, kMany,
      "random features that lkrf and eerf choose from; 0: ten per term"},
     {"subsample", &FitOptions::subsample, "F", 0, 1,

@@ -141,7 +141,7 @@ class TunedSearch {
     const BlockedRows rows = all.rows.stretched(model.stretch);
     const Problem problem = with_rows(all, rows);
     const double sigma =
-        options_.dictionary.needs_sigma() ? neighbour_width(rows, options_.seed, problem.workers).sigma : 1;
+        options_.dictionary.needs_sigma() ? automatic_width(rows, options_.seed, problem.workers).sigma : 1;
     Candidates candidates(options_.dictionary, {rows.inputs(), sigma, options_.seed, &rows});
     if (options_.normalise)
       candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);

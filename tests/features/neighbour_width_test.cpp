@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "mfga/error.hpp"
 #include "reference.hpp"
@@ -25,37 +26,22 @@ double mean_distance_to_neighbour(const Matrix& x, Index neighbour) {
   return total / static_cast<double>(x.rows);
 }
 
-TEST(NeighbourWidth, IsTheMeanDistanceToTheFiftiethNeighbour) {
-  for (const Index n_rows : {2, 30, 51, 52, 128}) {
-    const Matrix x = reference::random_matrix(n_rows, 6, 1);
-    Workers workers(2);
-    const NeighbourWidth width = neighbour_width({x.view(), reference::plain_inputs(6)}, 1, workers);
-    EXPECT_EQ(width.queries, n_rows);
-    EXPECT_NEAR(width.sigma, mean_distance_to_neighbour(x, 50), 1e-9);
-    EXPECT_NEAR(width.standard_error, 0, 1e-12);  // every row was asked
-  }
-}
+BlockedRows plain_rows(const Matrix& x) { return {x.view(), reference::plain_inputs(x.cols)}; }
 
-TEST(NeighbourWidth, SamplingErrorIsHonestAndThreadsDoNotMatter) {
-  const Matrix x = reference::random_matrix(1500, 3, 2);
-  const double exact = mean_distance_to_neighbour(x, 50);
-  double squared_errors = 0;
-  constexpr int kSeeds = 20;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+TEST(PaperWidth, IsTheMeanDistanceOfAllRowsToTheFiftiethNeighbour) {
+  for (const Index n_rows : {2, 30, 51, 52, 128, 1500}) {
+    const Matrix x = reference::random_matrix(n_rows, 6, 1);
     Workers one(1);
     Workers three(3);
-    const NeighbourWidth width = neighbour_width({x.view(), reference::plain_inputs(3)}, seed, one);
-    const NeighbourWidth again = neighbour_width({x.view(), reference::plain_inputs(3)}, seed, three);
-    EXPECT_EQ(width.sigma, again.sigma);
-    EXPECT_LE(width.standard_error, kWidthAccuracy * width.sigma);
-    EXPECT_LT(width.queries, 1500);
-    squared_errors += std::pow((width.sigma - exact) / width.standard_error, 2);
+    const KernelWidth width = paper_width(plain_rows(x), 1, three);
+    EXPECT_EQ(width.queries, n_rows);
+    EXPECT_NEAR(width.sigma, mean_distance_to_neighbour(x, 50), 1e-9);
+    EXPECT_NEAR(width.standard_error, 0, 1e-12);
+    EXPECT_EQ(width.sigma, paper_width(plain_rows(x), 1, one).sigma);
   }
-  EXPECT_LT(squared_errors / kSeeds, 3);  // about 1 if the reported error is right
-  EXPECT_GT(squared_errors / kSeeds, 0.2);
 }
 
-TEST(NeighbourWidth, CopiesDoNotHarmIt) {
+TEST(PaperWidth, CopiesDoNotHarmIt) {
   // Every row occurs 60 times, so that the 50th neighbour is a copy, but for those of the last few.
   Matrix x(600 + 40, 3);
   const Matrix distinct = reference::random_matrix(50, 3, 3);
@@ -64,19 +50,57 @@ TEST(NeighbourWidth, CopiesDoNotHarmIt) {
     for (Index j = 0; j < 3; ++j) x(i, j) = 5 + distinct(source, j);
   }
   Workers workers(2);
-  const NeighbourWidth width = neighbour_width({x.view(), reference::plain_inputs(3)}, 1, workers);
-  EXPECT_EQ(width.queries, 640);
-  EXPECT_NEAR(width.sigma, mean_distance_to_neighbour(x, 50), 1e-9);
+  EXPECT_NEAR(paper_width(plain_rows(x), 1, workers).sigma, mean_distance_to_neighbour(x, 50), 1e-9);
 }
 
-TEST(NeighbourWidth, RefusesRowsThatAreAllEqual) {
+TEST(PaperWidth, RefusesRowsThatAreAllEqual) {
   Workers workers(1);
   const Matrix copies(100, 2);
-  EXPECT_THROW(static_cast<void>(neighbour_width({copies.view(), reference::plain_inputs(2)}, 1, workers)),
-               Error);
+  EXPECT_THROW(static_cast<void>(paper_width(plain_rows(copies), 1, workers)), Error);
   const Matrix single(1, 2);
-  EXPECT_THROW(static_cast<void>(neighbour_width({single.view(), reference::plain_inputs(2)}, 1, workers)),
-               Error);
+  EXPECT_THROW(static_cast<void>(paper_width(plain_rows(single), 1, workers)), Error);
+}
+
+TEST(AutomaticWidth, IsTheMeanDistanceToTheRowThatOneInTwentyAreWithin) {
+  for (const Index n_rows : {2, 30, 201, 1000}) {
+    const Matrix x = reference::random_matrix(n_rows, 6, 1);
+    Workers workers(2);
+    const KernelWidth width = automatic_width(plain_rows(x), 1, workers);
+    const auto neighbour = static_cast<Index>(std::ceil(0.05 * static_cast<double>(n_rows - 1)));
+    EXPECT_EQ(width.queries, n_rows);
+    EXPECT_NEAR(width.sigma, mean_distance_to_neighbour(x, neighbour), 1e-9);
+    EXPECT_NEAR(width.standard_error, 0, 1e-12);
+  }
+}
+
+TEST(AutomaticWidth, DoesNotDependOnTheNumberOfRowsOrThreads) {
+  const Matrix x = reference::random_matrix(20000, 4, 2);
+  Workers one(1);
+  Workers three(3);
+  const double sigma = automatic_width(plain_rows(x), 1, one).sigma;
+  EXPECT_EQ(automatic_width(plain_rows(x), 1, three).sigma, sigma);
+  for (const Index n_rows : {500, 5000}) {
+    const Matrix fewer = reference::random_matrix(n_rows, 4, 3);
+    EXPECT_NEAR(automatic_width(plain_rows(fewer), 1, one).sigma, sigma, 0.06 * sigma) << n_rows;
+  }
+  // As the paper's rule does.
+  const Matrix few = reference::random_matrix(500, 4, 3);
+  EXPECT_GT(paper_width(plain_rows(few), 1, one).sigma,
+            1.5 * paper_width(plain_rows(reference::random_matrix(5000, 4, 3)), 1, three).sigma);
+}
+
+TEST(AutomaticWidth, CopiesDoNotCount) {
+  Matrix x(2000, 2);  // four different rows
+  for (Index i = 0; i < x.rows; ++i) {
+    x(i, 0) = 0.3 + static_cast<double>(i % 2);
+    x(i, 1) = 0.7 + 3 * static_cast<double>(i / 2 % 2);
+  }
+  Workers workers(2);
+  EXPECT_NEAR(automatic_width(plain_rows(x), 1, workers).sigma, 1, 1e-9);
+  const Matrix copies(100, 2);
+  EXPECT_THROW(static_cast<void>(automatic_width(plain_rows(copies), 1, workers)), Error);
+  const Matrix single(1, 2);
+  EXPECT_THROW(static_cast<void>(automatic_width(plain_rows(single), 1, workers)), Error);
 }
 
 }  // namespace
