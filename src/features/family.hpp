@@ -34,6 +34,8 @@ struct CandidateContext {
   double auto_sigma = 1;              // the width that sigma=auto means
   std::uint64_t seed = 0;             // of random draws
   const BlockedRows* rows = nullptr;  // the training rows, for families that take atoms from the data
+  // Of each input: the text column that it is a level of, or -1. Empty: no input is a level.
+  std::span<const Index> text_columns = {};
 
   // Throws if there are none.
   [[nodiscard]] const BlockedRows& training_rows(std::string_view family) const;

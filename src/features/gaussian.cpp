@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+#include "features/exclusive_levels.hpp"
 #include "features/formula.hpp"
 #include "features/monomials.hpp"
 #include "mfga/error.hpp"
@@ -72,7 +73,7 @@ class GaussianFamily final : public MonomialFamily {
     MonomialKernel kernel{"gaussian", nu, {sigma}, decay(sigma), options.squares, 0, {}};
     double factor = std::sqrt(nu);
     for (int k = 0; k <= options.order; ++k, factor /= sigma) kernel.order_factors.push_back(factor);
-    return monomial_candidates(context.n_inputs, std::move(kernel));
+    return without_products_of_levels(monomial_candidates(context.n_inputs, std::move(kernel)), context);
   }
   [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
     return Monomial{taylor_factor(atom), decay(atom.parameters[0]), inputs_with_repetitions(atom)};

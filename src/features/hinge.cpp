@@ -21,6 +21,7 @@
 #include "core/row_kernels.hpp"
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
+#include "features/exclusive_levels.hpp"
 #include "features/listed_candidates.hpp"
 #include "features/univariate.hpp"
 #include "mfga/error.hpp"
@@ -287,7 +288,8 @@ class HingeFamily final : public FeatureFamily {
           hinges.push_back({"hinge", nu / static_cast<double>(knots.size()), {j}, {1}, {knot, side}});
       }
     }
-    if (options.pairs) return std::make_unique<HingeCandidates>(*this, hinges, nu);
+    if (options.pairs)
+      return without_products_of_levels(std::make_unique<HingeCandidates>(*this, hinges, nu), context);
     return std::make_unique<ListedCandidates>(*this, std::move(hinges), kUnivariateTile);
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {

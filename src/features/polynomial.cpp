@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 
+#include "features/exclusive_levels.hpp"
 #include "features/formula.hpp"
 #include "features/monomials.hpp"
 #include "mfga/error.hpp"
@@ -74,7 +75,7 @@ class PolynomialFamily final : public MonomialFamily {
         "polynomial", nu, {1.0 * degree, offset}, 0, squares, lowest_order(parse(values)), {}};
     for (int k = kernel.lowest_order; k <= degree; ++k)
       kernel.order_factors.push_back(std::sqrt(nu) * order_factor(degree, offset, k));
-    return monomial_candidates(context.n_inputs, std::move(kernel));
+    return without_products_of_levels(monomial_candidates(context.n_inputs, std::move(kernel)), context);
   }
   [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
     return Monomial{factor(atom), 0, inputs_with_repetitions(atom)};

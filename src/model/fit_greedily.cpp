@@ -116,7 +116,7 @@ GreedyOptions Fitter::search_options() const {
 }
 
 std::shared_ptr<const Candidates> Fitter::make_candidates(const Dictionary& dictionary) {
-  const CandidateContext context{rows_.inputs(), report().auto_sigma, options_.seed, &rows_};
+  const CandidateContext context{rows_.inputs(), report().auto_sigma, options_.seed, &rows_, text_columns_};
   auto candidates = std::make_shared<Candidates>(dictionary, context);
   if (settings_.select == "normalised" || options_.search == "htp") {
     candidates->normalise(rows_, settings_.intercept == Intercept::kUnpenalised, workers_);

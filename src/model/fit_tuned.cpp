@@ -135,6 +135,7 @@ TunedSearchOptions Fitter::tuned_search_options(const Dictionary& dictionary, in
                                   : std::min(kMostTerms, (options_.terms + kRounds - 1) / kRounds),
           steps,
           kPull,
+          text_columns_,
           deadline()};
 }
 

@@ -31,6 +31,7 @@ Fitter::Fitter(const TrainingData& data, const FitOptions& options)
   for (const Index column : standard_.constant_columns) {
     report().dropped_columns.push_back(column_name(data, column));
   }
+  if (options.preset != "paper") text_columns_ = text_columns_of_inputs();
   start_model();
 }
 
@@ -84,6 +85,16 @@ void Fitter::start_model() {
     model().inputs.push_back(
         {column_name(data_, input.column), input.column, input.mean, input.deviation, input.warp});
   }
+}
+
+std::vector<Index> Fitter::text_columns_of_inputs() const {
+  std::vector<Index> result;
+  if (data_.text_columns.empty()) return result;
+  for (const InputColumn& input : inputs_) {
+    const TextColumn* const text = origin_of(input.column, data_.text_columns).text;
+    result.push_back(text == nullptr ? Index{-1} : text - data_.text_columns.data());
+  }
+  return result;
 }
 
 void Fitter::find_width() {

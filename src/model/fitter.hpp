@@ -52,6 +52,7 @@ class Fitter {
   [[nodiscard]] std::unique_ptr<Refit> make_refit() { return mfga::make_refit(problem(), penalty_); }
 
   void start_model();
+  [[nodiscard]] std::vector<Index> text_columns_of_inputs() const;
   // The automatic kernel width; the preparation ends with it.
   void find_width();
   // The width of the methods with one kernel.
@@ -139,6 +140,7 @@ class Fitter {
   PreparedTarget target_;
   Standardisation standard_;
   std::vector<InputColumn> inputs_;  // the standardised ones under the scale that was asked for
+  std::vector<Index> text_columns_;  // see CandidateContext
   BlockedRows rows_;
   Penalty penalty_;
   std::shared_ptr<const Candidates> candidates_;

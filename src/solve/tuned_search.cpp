@@ -142,7 +142,8 @@ class TunedSearch {
     const Problem problem = with_rows(all, rows);
     const double sigma =
         options_.dictionary.needs_sigma() ? automatic_width(rows, options_.seed, problem.workers).sigma : 1;
-    Candidates candidates(options_.dictionary, {rows.inputs(), sigma, options_.seed, &rows});
+    Candidates candidates(options_.dictionary,
+                          {rows.inputs(), sigma, options_.seed, &rows, options_.text_columns});
     if (options_.normalise)
       candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
     model.candidates = candidates.size();

@@ -20,8 +20,9 @@ struct TunedSearchOptions {
   std::uint64_t seed = 0;
   bool normalise = false;  // candidates at unit norm
   Index terms_per_round = 1;
-  int most_steps = 100;  // of each tuning
-  double pull = 1;       // see TuneOptions
+  int most_steps = 100;                      // of each tuning
+  double pull = 1;                           // see TuneOptions
+  std::span<const Index> text_columns = {};  // see CandidateContext
   // From then on terms are only selected, and nothing is tried that can be left out.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
