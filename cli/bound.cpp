@@ -72,6 +72,10 @@ Json to_json(const Model& model, const Bound& bound, const Measured& measured) {
                        {"mu", bound.strong_convexity},
                        {"condition", bound.condition}};
   json["target_units"] = {{"middle", bound.units.middle}, {"half_range", bound.units.half_range}};
+  json["tuned"] = bound.is_tuned;
+  json["kernels"] = Json::array();
+  for (const KernelSize& size : bound.sizes)
+    json["kernels"].push_back({{"kernel", size.kernel}, {"largest", size.largest}, {"basis", size.basis}});
   json["tails"] = Json::array();
   for (const KernelTail& tail : bound.tails) {
     json["tails"].push_back(
@@ -122,6 +126,12 @@ void print_constants(const Model& model, const Bound& bound) {
                     bound.rounds));
 }
 
+void print_sizes(const Bound& bound) {
+  fmt::print("\nThe largest K(x, x) of each kernel on the rows; the largest of all is B^2\n");
+  for (const KernelSize& size : bound.sizes)
+    fmt::print("  {:<24} {:>11.5g}  {}\n", size.kernel, size.largest, size.basis);
+}
+
 void print_tails(const Bound& bound) {
   fmt::print("\nCoefficients by kernel, and their tail (an estimate)\n");
   fmt::print("  {:<24} {:>6} {:>15} {:>9} {:>21}\n", "kernel", "terms", "sum of squares", "decay",
@@ -130,7 +140,7 @@ void print_tails(const Bound& bound) {
     double energy = 0;
     for (const double square : tail.squares) energy += square;
     fmt::print("  {:<24} {:>6} {:>15.5g} {:>9} {:>21}\n", tail.kernel, tail.squares.size(), energy,
-               tail.squares.size() < 2 ? "-" : fmt::format("{:.4g}", tail.decay),
+               tail.squares.size() < 2 || bound.is_tuned ? "-" : fmt::format("{:.4g}", tail.decay),
                std::isfinite(tail.beyond) ? fmt::format("{:.5g}", tail.beyond) : "as C allows");
   }
 }
@@ -219,6 +229,7 @@ void run_bound(BoundCommand& command) {
   fmt::print("{}: {} of \"{}\", {} loss\n\n", command.model_path, task_name(model.task), model.target_name,
              model.task == Task::kRegression ? "squared" : "logistic");
   print_constants(model, bound);
+  print_sizes(bound);
   print_tails(bound);
   print_terms(model, bound);
   print_conclusions(bound, measured);

@@ -28,12 +28,19 @@ struct BoundData {
       {};  // input i is column columns[i] of x; empty: the columns of the training
 };
 
+// How large one kernel of the dictionary is on the rows.
+struct KernelSize {
+  std::string kernel;  // as it is written in the dictionary
+  double largest = 0;  // of K(x, x)
+  std::string basis;   // what that is: exact, at most, or measured
+};
+
 // The coefficients of one kernel in the order of selection, summed up, and what is expected after the last.
 struct KernelTail {
   std::string kernel;           // e.g. gaussian(sigma=2.5)
   std::vector<double> squares;  // theta_{p,m}^2, m = 1, 2, ...
   double decay = 1;             // fitted ratio of one square to the one before; 1 if there is nothing to fit
-  double beyond = 0;            // estimated sum of the squares after the last; infinite if they do not decay
+  double beyond = 0;            // estimated sum of the squares after the last; infinite if nothing bounds it
 };
 
 // Regression: the theorem is about targets in [-1, 1]; risks and coefficients are those of
@@ -58,6 +65,8 @@ struct Bound {
   double strong_convexity = 0;  // mu: the smallest
   double condition = 0;         // beta / mu rounded up; infinite if mu is 0
   TargetUnits units;
+  std::vector<KernelSize> sizes;  // of all kernels; the largest one is B^2
+  bool is_tuned = false;  // terms or inputs were moved: the bound is that of the dictionary before that
   std::vector<KernelTail> tails;  // of the kernels that have terms
 
   double rademacher = 0;

@@ -16,11 +16,7 @@ RowMeasurements measure_rows(const BlockedRows& rows, std::span<const double> ta
   const Index size = offset + values.size();
   // The upper triangle of sum_n L''(f(x_n), y_n) a_n a_n^T with a_n = (1, phi(x_n)), and the loss.
   std::vector<double> sums(static_cast<std::size_t>(size * size + 1));
-  std::vector<double> largest(static_cast<std::size_t>(rows.blocks()));
   sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
-    const double* norms = block.square_norms;
-    largest[static_cast<std::size_t>(block.first_row / kBlockRows)] =
-        *std::max_element(norms, norms + block.rows);
     double* features = arena.take(size * block.stride);
     double* scores = arena.take(block.rows);
     double* first = arena.take(block.rows);
@@ -51,7 +47,6 @@ RowMeasurements measure_rows(const BlockedRows& rows, std::span<const double> ta
   const auto n_rows = static_cast<double>(rows.rows());
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(hessian / n_rows, Eigen::EigenvaluesOnly);
   RowMeasurements result;
-  result.largest_square_norm = *std::max_element(largest.begin(), largest.end());
   result.risk = sums.back() / n_rows;
   // Rounding may leave a little less than zero, or than the ridge alone.
   result.smallest_curvature = std::max(solver.eigenvalues().minCoeff(), 2 * ridge / n_rows);

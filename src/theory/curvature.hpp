@@ -12,8 +12,7 @@
 namespace mfga {
 
 struct RowMeasurements {
-  double largest_square_norm = 0;  // of a row
-  double risk = 0;                 // mean loss
+  double risk = 0;  // mean loss
   // Extreme eigenvalues of the Hessian of mean loss + (ridge / N) |theta|^2 with respect to theta.
   double smallest_curvature = 0;
   double largest_curvature = 0;

@@ -1,9 +1,11 @@
 // From a model and its training rows to the constants of the theorem, and to its terms.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/blas.hpp"
 #include "features/family.hpp"
@@ -12,6 +14,7 @@
 #include "mfga/error.hpp"
 #include "theory/bound.hpp"
 #include "theory/curvature.hpp"
+#include "theory/kernel_sizes.hpp"
 
 namespace mfga {
 namespace {
@@ -28,15 +31,6 @@ void check_shapes(const Model& model, const BoundData& data) {
     throw Error(ErrorKind::kBadData,
                 "the model does not record its dictionary (training.features), which the bound needs");
   }
-  for (const Term& term : model.terms) {
-    if (term.atom.family != "linear" && term.atom.family != "gaussian") {
-      throw Error(
-          ErrorKind::kInvalidArgument,
-          fmt::format(
-              "the bound is about greedy models of linear and gaussian features; this model has {} terms",
-              term.atom.family));
-    }
-  }
   if (data.x.rows == 0 || static_cast<std::size_t>(data.x.rows) != data.y.size()) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("x has {} rows and y has {} values; they must agree and not be 0", data.x.rows,
@@ -50,6 +44,22 @@ void check_shapes(const Model& model, const BoundData& data) {
             ? fmt::format("x has {} columns; the model was trained on {}", data.x.cols, model.n_columns)
             : fmt::format("{} columns are given for {} inputs", columns, model.inputs.size()));
   }
+}
+
+// Exact kernels are recorded by a text that is not a dictionary.
+Dictionary dictionary_of(const Model& model) {
+  try {
+    return Dictionary(model.training.features);
+  } catch (const Error&) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("the bound is about models of explicit features; this one was trained with \"{}\"",
+                    model.training.features));
+  }
+}
+
+bool is_tuned(const Model& model) {
+  return model.training.tuning_steps > 0 || model.is_stretched() || model.mixing.rows > 0;
 }
 
 std::vector<InputColumn> input_columns(const Model& model, const BoundData& data) {
@@ -97,38 +107,53 @@ Combination combination_of(const Model& model, const TargetUnits& units) {
   return result;
 }
 
-// Assumption 1: sup K_p(x, x) over the rows.
-double kernel_diagonal(const FamilyRequest& request, double largest_square_norm) {
-  if (request.family == "linear") return largest_square_norm;
-  if (request.family == "gaussian") return 1;
-  throw Error(ErrorKind::kInvalidArgument,
-              fmt::format("the bound does not know the kernel of the feature family \"{}\"", request.family));
+// The width of the atom's kernel; 0 if its family does not record one.
+double width_of(const Atom& atom) {
+  const auto fields = find_feature_family(atom.family)->parameter_fields();
+  return !fields.empty() && fields[0].name == "sigma" ? atom.parameters[0] : 0;
 }
 
-std::string kernel_name(const Atom& atom) {
-  return atom.family == "gaussian" ? fmt::format("gaussian(sigma={:.4g})", atom.parameters[0]) : atom.family;
+// How many features the kernels of a family have: the whole Gaussian kernel infinitely many.
+double features_of(const Dictionary& dictionary, const std::string& family, Index n_inputs) {
+  if (family == "gaussian") return kInfinite;
+  double count = 0;
+  for (const FamilyRequest& request : dictionary.requests()) {
+    if (request.family != family) continue;
+    const FeatureFamily& known = *find_feature_family(family);
+    count += known.candidates(option_values(known, request), n_inputs);
+  }
+  return count;
 }
 
-// The coefficients by kernel: the atoms of a kernel have their family and parameters in common.
-std::vector<KernelTail> kernel_tails(const Combination& model, Index n_inputs) {
+// The coefficients by kernel: the atoms of a kernel have their family and their width in common. Kernels that
+// cannot be told apart in this way count as one, with no less of a tail. Of a tuned model only the families
+// are known.
+std::vector<KernelTail> kernel_tails(const Combination& model, const Dictionary& dictionary, Index n_inputs,
+                                     bool tuned) {
   std::vector<KernelTail> tails;
-  std::vector<const Atom*> firsts;
+  std::vector<std::pair<std::string, double>> kernels;
   for (std::size_t i = 0; i < model.atoms.size(); ++i) {
     const Atom& atom = model.atoms[i];
-    std::size_t p = 0;
-    while (p < firsts.size() &&
-           !(firsts[p]->family == atom.family && firsts[p]->parameters == atom.parameters))
-      ++p;
-    if (p == firsts.size()) {
-      firsts.push_back(&atom);
-      tails.push_back({kernel_name(atom), {}, 1, 0});
+    const std::pair kernel(atom.family, tuned ? 0 : width_of(atom));
+    const auto p = static_cast<std::size_t>(std::ranges::find(kernels, kernel) - kernels.begin());
+    if (p == kernels.size()) {
+      kernels.push_back(kernel);
+      tails.push_back(
+          {kernel.second > 0 ? fmt::format("{}(sigma={:.4g})", atom.family, kernel.second) : atom.family,
+           {},
+           1,
+           0});
     }
     tails[p].squares.push_back(model.theta[i] * model.theta[i]);
   }
   for (std::size_t p = 0; p < tails.size(); ++p) {
-    // The linear kernel has no more features than inputs; the Gaussian one has infinitely many.
-    const double unused = static_cast<double>(n_inputs) - static_cast<double>(tails[p].squares.size());
-    extrapolate(tails[p], firsts[p]->family == "linear" ? std::max(unused, 0.0) : kInfinite);
+    const double unused =
+        features_of(dictionary, kernels[p].first, n_inputs) - static_cast<double>(tails[p].squares.size());
+    if (tuned) {
+      tails[p].beyond = kInfinite;
+    } else {
+      extrapolate(tails[p], std::max(unused, 0.0));
+    }
   }
   return tails;
 }
@@ -161,16 +186,41 @@ void note_rows(const Model& model, Bound& bound) {
   }
 }
 
+// The kernels whose features depend on the rows, by their families.
+std::string placed_by_rows(const std::vector<KernelSize>& sizes) {
+  std::vector<std::string> families;
+  for (const KernelSize& size : sizes) {
+    std::string family = size.kernel.substr(0, size.kernel.find('('));
+    const bool is_fixed = family == "linear" || family == "polynomial" || family == "gaussian" ||
+                          family == "fourier" || family == "maclaurin";
+    if (!is_fixed && std::ranges::find(families, family) == families.end())
+      families.push_back(std::move(family));
+  }
+  return fmt::format("{}", fmt::join(families, ", "));
+}
+
 void note_assumptions(const Model& model, std::span<const double> targets, Bound& bound) {
   if (model.intercept != 0) {
     bound.notes.emplace_back(
         "the theorem's class has no intercept; the bound is that of the class shifted by this model's");
   }
   bound.notes.emplace_back("C is the norm of the fitted coefficients; the theorem fixes it before the data");
-  if (model.training.tuning_steps > 0 || model.is_stretched() || model.mixing.rows > 0) {
+  if (bound.is_tuned) {
     bound.notes.emplace_back(
-        "the model was tuned: the theorem covers terms of a dictionary that is fixed before the data, not "
-        "terms, or inputs, that were moved to fit them. Train with --tune no for a model that it covers");
+        "the model was tuned: the bound is that of the untuned dictionary, on inputs that are not stretched. "
+        "The "
+        "theorem does not cover terms, or inputs, that were moved to fit the data; --tune no trains a model "
+        "that it covers");
+    bound.notes.emplace_back(
+        "beta and mu are those of the moved terms, and the tail of the coefficients is not available, as "
+        "they "
+        "belong to moved terms: the spectral term is all that C allows, G B C");
+  }
+  if (const std::string placed = placed_by_rows(bound.sizes); !placed.empty()) {
+    bound.notes.push_back(fmt::format(
+        "the features of {} lie where the training rows are (knots, centres, ranges); the theorem "
+        "fixes them before the data",
+        placed));
   }
   if (model.training.norm_bound > 0) {
     bound.notes.emplace_back("the model has a norm bound: its multiplier is not counted into mu and beta");
@@ -217,7 +267,7 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
   check_shapes(model, data);
   const SingleThreadedBlas blas;
   Workers workers(options.threads);
-  const Dictionary dictionary(model.training.features);
+  const Dictionary dictionary = dictionary_of(model);
   const bool regression = model.task == Task::kRegression;
   const Loss& loss = regression ? squared_loss() : logistic_loss();
 
@@ -232,7 +282,8 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
 
   // Definitions 1 and 2 on the active set, measured. The multiplier of a norm bound is no part of the risk.
   const double ridge = model.training.norm_bound > 0 ? 0 : model.training.ridge;
-  BlockedRows rows(data.x, input_columns(model, data));
+  std::vector<InputColumn> columns = input_columns(model, data);
+  BlockedRows rows(data.x, columns);
   if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
   const RowMeasurements measured =
       measure_rows(rows, targets, loss, combination,
@@ -242,15 +293,17 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
   }
   bound.smoothness = measured.largest_curvature;
   bound.strong_convexity = measured.smallest_curvature;
-  bound.condition = std::ceil(bound.smoothness / bound.strong_convexity);
+  bound.condition =
+      bound.strong_convexity > 0 ? std::ceil(bound.smoothness / bound.strong_convexity) : kInfinite;
   bound.train_risk = measured.risk;
   bound.constant_risk = constant_risk(loss, targets);
 
-  // Assumption 1 and class (2): B and C.
+  // Assumption 1 and class (2): B and C. The dictionary is that of the inputs before they were moved.
+  bound.is_tuned = is_tuned(model);
+  for (InputColumn& column : columns) column.stretch = 1;
+  bound.sizes = kernel_sizes(dictionary, BlockedRows(data.x, columns), workers);
   double diagonal = 0;
-  for (const FamilyRequest& request : dictionary.requests()) {
-    diagonal = std::max(diagonal, kernel_diagonal(request, measured.largest_square_norm));
-  }
+  for (const KernelSize& size : bound.sizes) diagonal = std::max(diagonal, size.largest);
   bound.kernel_bound = std::sqrt(diagonal);
   double square_norm = 0;
   for (const double theta : combination.theta) square_norm += theta * theta;
@@ -264,7 +317,7 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
 
   bound.rademacher = rademacher_bound(bound);
   bound.estimation = regression ? quadratic_estimation(bound) : lipschitz_estimation(bound);
-  bound.tails = kernel_tails(combination, rows.inputs());
+  bound.tails = kernel_tails(combination, dictionary, rows.inputs(), bound.is_tuned);
   optimise_epsilon(bound);
   note_rows(model, bound);
   note_assumptions(model, targets, bound);

@@ -129,7 +129,7 @@ std::vector<Case> cases() {
         Case one;
         one.name = fmt::format("{} of {} inputs", expression, d);
         one.x = reference::random_matrix(n_rows, d, 1);
-        one.atoms = some_atoms(Bound(expression, 100, d).candidates, 12);
+        one.atoms = some_atoms(BoundCandidates(expression, 100, d).candidates, 12);
         one.weights = random_weights(one.atoms, one.x);
         one.derivatives = pulled_back(one.atoms, one.x, one.weights);
         all.push_back(std::move(one));
@@ -195,7 +195,7 @@ TEST(Derivatives, ByInputsAreDifferenceQuotients) {
 TEST(Derivatives, OfManyAtomsOnAFullBlockAreThoseOfEach) {
   for (const std::string& expression : kExpressions) {
     const Index d = 3;
-    const Bound bound(expression, 100, d);
+    const BoundCandidates bound(expression, 100, d);
     const Matrix x = reference::random_matrix(kBlockRows, d, 3);
     const std::vector<Atom> atoms = some_atoms(bound.candidates, 200);
     const Matrix weights = reference::random_matrix(static_cast<Index>(atoms.size()), kBlockRows + 5, 4);
@@ -223,7 +223,7 @@ TEST(Derivatives, OfManyAtomsOnAFullBlockAreThoseOfEach) {
 TEST(Derivatives, AreAddedAndEitherMayBeLeftOut) {
   for (const std::string& expression : kExpressions) {
     const Index d = 3;
-    const Bound bound(expression, 100, d);
+    const BoundCandidates bound(expression, 100, d);
     const Matrix x = reference::random_matrix(20, d, 3);
     const std::vector<Atom> atoms = some_atoms(bound.candidates, 10);
     const Matrix weights = reference::random_matrix(static_cast<Index>(atoms.size()), 20, 4);
@@ -246,7 +246,7 @@ TEST(Derivatives, AreAddedAndEitherMayBeLeftOut) {
 TEST(Derivatives, MovedAtomsAreAtomsOfTheirFamily) {
   for (const std::string& expression : kExpressions) {
     const Index d = 3;
-    const Bound bound(expression, 100, d);
+    const BoundCandidates bound(expression, 100, d);
     for (const Atom& atom : some_atoms(bound.candidates, 20)) {
       const std::vector<double> current = coordinate_values(atom);
       const Atom same = family_of(atom).moved(atom, current);
@@ -270,7 +270,7 @@ TEST(Derivatives, MovedAtomsAreAtomsOfTheirFamily) {
 // An atom whose knots are places takes the same values when its input and these are stretched.
 TEST(Derivatives, KnotsAreStretchedAlongWithTheirInput) {
   for (const std::string expression : {"step", "spline", "spline(degree=0)", "spline(degree=5)"}) {
-    const Bound bound(expression, 100, 2);
+    const BoundCandidates bound(expression, 100, 2);
     const Matrix x = reference::random_matrix(50, 2, 3);
     Matrix stretched = x;
     for (Index n = 0; n < x.rows; ++n) stretched(n, 1) *= 1.7;
@@ -288,7 +288,7 @@ TEST(Derivatives, KnotsAreStretchedAlongWithTheirInput) {
 
 TEST(Derivatives, AreZeroAtTheKinkOfAKernel) {
   for (const std::string kernel : {"laplace", "matern(0.5)"}) {
-    const Bound bound("landmark(count=20, sigma=1.5, kernel=" + kernel + ")", 20, 3);
+    const BoundCandidates bound("landmark(count=20, sigma=1.5, kernel=" + kernel + ")", 20, 3);
     for (Index i = 0; i < 20; ++i) {
       const Atom atom = bound.candidates.atom(i);
       Matrix centre(1, 3);

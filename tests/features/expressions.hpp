@@ -64,11 +64,11 @@ inline const std::vector<std::string> kExpressions = {
 };
 
 // Training rows for the families that take atoms from them.
-struct Bound {
+struct BoundCandidates {
   Matrix x;
   BlockedRows rows;
   Candidates candidates;
-  Bound(const std::string& expression, Index n_rows, Index d)
+  BoundCandidates(const std::string& expression, Index n_rows, Index d)
       : x(reference::random_matrix(n_rows, d, 9)),
         rows(x.view(), reference::plain_inputs(d)),
         candidates(Dictionary(expression), {d, 1, 5, &rows}) {}

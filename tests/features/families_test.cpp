@@ -32,7 +32,7 @@ TEST(Families, CandidatesAreCountedWithoutMakingThem) {
   for (const std::string& expression : kExpressions) {
     for (const Index d : {1, 2, 3, 7}) {
       const Dictionary dictionary(expression);
-      const Bound bound(expression, 100, d);
+      const BoundCandidates bound(expression, 100, d);
       const Candidates& candidates = bound.candidates;
       const auto size = static_cast<double>(candidates.size());
       if (is_counted_from_above(expression)) {
@@ -63,7 +63,7 @@ TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
         if (d == 14 && n_rows == 600) continue;
         const Matrix x = reference::random_matrix(n_rows, d, 1);
         const Matrix weights = reference::random_matrix(2, n_rows, 2);
-        const Bound bound(expression, 100, d);
+        const BoundCandidates bound(expression, 100, d);
         const Candidates& candidates = bound.candidates;
         const Eigen::MatrixXd features = reference::materialise(candidates, x);
         const BlockedRows rows(x.view(), reference::plain_inputs(d));
@@ -117,7 +117,7 @@ TEST(Families, SinglePrecisionKeepsItsErrorBounds) {
     Matrix x = reference::random_matrix(n_rows, d, 21);
     x(7, 2) = 30;  // far out
     Workers workers(2);
-    const Bound bound(expression, 100, d);
+    const BoundCandidates bound(expression, 100, d);
     const Candidates& candidates = bound.candidates;
     const BlockedRows rows(x.view(), reference::plain_inputs(d));
     const std::vector<double> errors = candidates.single_errors(rows, workers);
@@ -150,7 +150,7 @@ TEST(Families, ChosenAtomsAreCorrelatedLikeTheirValues) {
     const Index d = 5;
     const Matrix x = reference::random_matrix(300, d, 23);
     const Matrix weights = reference::random_matrix(3, 310, 24);
-    const Bound bound(expression, 100, d);
+    const BoundCandidates bound(expression, 100, d);
     std::vector<Atom> atoms;
     for (Index j = bound.candidates.size(); j-- > 0;) atoms.push_back(bound.candidates.atom(j));
     const AtomValues values(atoms);
@@ -177,7 +177,7 @@ TEST(Families, CombinationsEqualSumsOfValues) {
   for (const std::string& expression : kExpressions) {
     const Index d = 5;
     const Matrix x = reference::random_matrix(530, d, 3);
-    const Bound bound(expression, 100, d);
+    const BoundCandidates bound(expression, 100, d);
     const Candidates& candidates = bound.candidates;
     std::vector<Atom> atoms;
     for (Index j = candidates.size(); j-- > 0;) atoms.push_back(candidates.atom(j));  // any order

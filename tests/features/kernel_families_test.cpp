@@ -152,7 +152,7 @@ TEST(FourierFamily, AShorterListIsTheFrontOfALongerOne) {
 }
 
 TEST(LandmarkFamily, AtomsAreKernelColumnsAtDifferentTrainingRows) {
-  const Bound bound("landmark(count=1000, sigma=1.5)", 60, 3);
+  const BoundCandidates bound("landmark(count=1000, sigma=1.5)", 60, 3);
   EXPECT_EQ(bound.candidates.size(), 60);  // there are no more rows
   const Eigen::MatrixXd features = reference::materialise(bound.candidates, bound.x);
   // Each row is the centre of exactly one atom: the value there is 1, the largest.
@@ -186,7 +186,7 @@ TEST(PolynomialFamily, InnerProductsAreTheKernel) {
 
 TEST(LandmarkFamily, ColumnsAreExactAtTheirCentres) {
   for (const std::string kernel : {"laplace", "matern(0.5)", "matern(1.5)"}) {
-    const Bound bound("landmark(count=20, sigma=1.5, kernel=" + kernel + ")", 20, 3);
+    const BoundCandidates bound("landmark(count=20, sigma=1.5, kernel=" + kernel + ")", 20, 3);
     std::vector<Atom> atoms;
     for (Index j = 0; j < 20; ++j) atoms.push_back(bound.candidates.atom(j));
     const AtomValues values(atoms);
@@ -288,7 +288,7 @@ TEST(LandmarkFamily, SaysWhichKernelsThereAre) {
 
 TEST(NystromFamily, InnerProductsAreTheNystromApproximation) {
   for (const std::string kernel : {"gaussian", "laplace", "matern(2.5)", "polynomial(2)"}) {
-    const Bound bound("nystrom(count=25, sigma=2, kernel=" + kernel + ")", 200, 3);
+    const BoundCandidates bound("nystrom(count=25, sigma=2, kernel=" + kernel + ")", 200, 3);
     ASSERT_GT(bound.candidates.size(), 0);
     const Atom atom = bound.candidates.atom(0);
     const Matrix x = reference::random_matrix(30, 3, 31);
@@ -313,7 +313,7 @@ TEST(NystromFamily, InnerProductsAreTheNystromApproximation) {
 }
 
 TEST(NystromFamily, LeavesOutDirectionsOfNoWeight) {
-  const Bound bound("nystrom(count=50, sigma=1, kernel=polynomial(2))", 100, 2);
+  const BoundCandidates bound("nystrom(count=50, sigma=1, kernel=polynomial(2))", 100, 2);
   EXPECT_EQ(bound.candidates.size(), 6);  // 1, a, b, a^2, a b, b^2
 }
 

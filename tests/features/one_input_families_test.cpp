@@ -39,7 +39,7 @@ TEST(StepFamily, EveryKnotSplitsTheRows) {
 }
 
 TEST(StepFamily, InnerProductsConvergeToTheSmallerDistributionFunction) {
-  const Bound bound("step(knots=2000)", 2001, 1);
+  const BoundCandidates bound("step(knots=2000)", 2001, 1);
   std::vector<double> sorted(bound.x.values.begin(), bound.x.values.end());
   std::sort(sorted.begin(), sorted.end());
   const auto distribution = [&](double x) {
@@ -53,7 +53,7 @@ TEST(StepFamily, InnerProductsConvergeToTheSmallerDistributionFunction) {
 }
 
 TEST(HingeFamily, InnerProductsConvergeToTheMeanOverKnots) {
-  const Bound bound("hinge(knots=1000)", 4000, 1);
+  const BoundCandidates bound("hinge(knots=1000)", 4000, 1);
   const Matrix x = reference::random_matrix(9, 1, 31);
   EXPECT_LT(kernel_error(bound.candidates, x,
                          [&](Index i, Index j) {
@@ -68,7 +68,7 @@ TEST(HingeFamily, InnerProductsConvergeToTheMeanOverKnots) {
 }
 
 TEST(HingeFamily, PairsAreTheProductsOfTheKernelsOfTwoInputs) {
-  const Bound bound("hinge(knots=5, interactions=2)", 200, 3);
+  const BoundCandidates bound("hinge(knots=5, interactions=2)", 200, 3);
   std::vector<Eigen::MatrixXd> kernels(3, Eigen::MatrixXd::Zero(9, 9));  // by input
   const Matrix x = reference::random_matrix(9, 3, 31);
   const Index singles = 3 * 2 * 5;
@@ -101,7 +101,7 @@ TEST(HingeFamily, FormulasAreReadable) {
 
 TEST(SplineFamily, FunctionsSumToOneOnTheTrainingRows) {
   for (const int degree : {0, 1, 2, 3, 4, 5}) {
-    const Bound bound("spline(knots=6, degree=" + std::to_string(degree) + ")", 100, 2);
+    const BoundCandidates bound("spline(knots=6, degree=" + std::to_string(degree) + ")", 100, 2);
     EXPECT_EQ(bound.candidates.size(), 2 * (7 + degree));
     const Eigen::MatrixXd features = reference::materialise(bound.candidates, bound.x);
     for (Index n = 0; n < bound.x.rows; ++n) EXPECT_NEAR(features.row(n).sum(), 2, 1e-12);  // one per input

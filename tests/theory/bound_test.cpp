@@ -372,6 +372,18 @@ TEST(LearningBound, SaysWhenTheRowsAreOthers) {
                    "was trained on 1500 rows"));
 }
 
+TEST(LearningBound, OfATunedModelIsThatOfTheUntunedDictionary) {
+  const Matrix x = axes(2, 1);
+  const std::vector<double> y = {1, -1, 0.5, -0.5};
+  Model model = linear_model(2, {0.3, 0.4}, "linear");
+  model.inputs[0].stretch = 5;  // x0 counts five times as much in the model
+  const Bound bound = learning_bound(model, {x.view(), y, {}});
+  EXPECT_TRUE(bound.is_tuned);
+  EXPECT_NEAR(bound.kernel_bound, 2, 1e-14);
+  EXPECT_NEAR(bound.spectral, bound.lipschitz * bound.kernel_bound * bound.norm, 1e-12);
+  EXPECT_NEAR(bound.smoothness, 100, 1e-11);  // of the model's own terms
+}
+
 TEST(LearningBound, RefusesWhatItCannotBound) {
   const Matrix x = axes(2, 1);
   const std::vector<double> y = {1, -1, 0.5, -0.5};
