@@ -1,4 +1,4 @@
-// mfga reproduce: the paper's tables and figure from the data sets, as JSON, CSV and a page.
+// mfga reproduce: the paper's tables and figure from the data sets, as JSON, CSV, Markdown and a page.
 #include "repro/reproduce.hpp"
 
 #include <fmt/chrono.h>
@@ -120,11 +120,12 @@ void run_reproduce(ReproduceCommand& command) {
       fmt::format("mfga reproduce {}{}", fmt::join(options.data_sets, " "), options.quick ? " --quick" : "");
   write_file(command.output_folder + "/results.json", repro::results_to_json(results));
   write_file(command.output_folder + "/results.csv", repro::results_to_csv(results));
+  write_file(command.output_folder + "/results.md", repro::results_to_markdown(results));
   write_file(command.output_folder + "/report.html", repro::results_to_html(results));
   std::filesystem::remove(partial_path, error);
   if (command.quiet) return;
   for (const repro::DatasetResult& result : results.datasets) print_table(result);
-  fmt::print("\n{:.0f} s in all. {}/report.html, results.json and results.csv hold the rest.\n",
+  fmt::print("\n{:.0f} s in all. {}/report.html, results.json, results.csv and results.md hold the rest.\n",
              results.total_seconds, command.output_folder);
 }
 
@@ -139,7 +140,8 @@ void add_reproduce(CLI::App& tool) {
   app->add_option("--data-dir", command->options.data_folder,
                   "folder with the data sets; default: the environment variable MFGA_DATA")
       ->type_name("DIR");
-  app->add_option("--out", command->output_folder, "folder for results.json, results.csv and report.html")
+  app->add_option("--out", command->output_folder,
+                  "folder for results.json, results.csv, results.md and report.html")
       ->capture_default_str()
       ->type_name("DIR");
   app->add_flag("--quick", command->options.quick,

@@ -10,6 +10,7 @@
 #include "baselines/random_features.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
+#include "mfga/train.hpp"
 #include "solve/cross_validation.hpp"
 #include "solve/greedy.hpp"
 
@@ -188,6 +189,21 @@ ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, con
     }
   }
   return table;
+}
+
+DefaultFit default_fit(const Setting& setting, Index terms, Index most_rows, int threads) {
+  const Index rows = most_rows > 0 ? std::min(most_rows, setting.train.size()) : setting.train.size();
+  TrainOptions options;
+  options.fit.terms = terms;
+  options.fit.threads = threads;
+  const auto start = Clock::now();
+  const TrainResult result = train({setting.train.x.view().middle_rows(0, rows),
+                                    std::span(setting.train.y).first(static_cast<std::size_t>(rows))},
+                                   options);
+  const double seconds = seconds_since(start);
+  const std::vector<double> scores = result.fit.model.scores(setting.test.x.view(), threads);
+  return {error_percent(setting.task, scores, setting.test.y), result.fit.model.training.ridge,
+          result.fit.report.candidates, seconds};
 }
 
 ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& method, const Grid& grid,

@@ -63,6 +63,15 @@ struct GreedyMethod {
 [[nodiscard]] ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, const Grid& grid,
                                        Workers& workers);
 
+// `mfga train` with this number of terms and no other option, on at most so many of the rows (0: all).
+struct DefaultFit {
+  double error = 0;  // test error in percent
+  double ridge = 0;
+  Index candidates = 0;
+  double seconds = 0;  // of everything it does: the choice of the ridge, tuning, the checks afterwards
+};
+[[nodiscard]] DefaultFit default_fit(const Setting& setting, Index terms, Index most_rows, int threads);
+
 struct RandomMethod {
   std::string_view name;  // rks | lkrf | eerf
   Index candidates = 0;

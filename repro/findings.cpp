@@ -16,10 +16,15 @@ using Datasets = std::vector<const DatasetResult*>;
 constexpr std::string_view kMfga = "MFGA";
 constexpr std::array<std::string_view, 3> kRandomMethods = {"RKS", "LKRF", "EERF"};
 
+// Our default has no oracle: it is compared with an error of its own kind where there is one.
+const ErrorEstimate& honest_or_main(const MethodRow& row) {
+  return row.honest ? *row.honest : *main_error(row);
+}
+
 // MFGA with our defaults and this number of terms.
 const ErrorEstimate* our_error(const DatasetResult& dataset, Index terms) {
   for (const MethodRow& row : dataset.rows) {
-    if (row.part == kOurPart && row.terms == terms) return main_error(row);
+    if (row.part == kOurPart && row.terms == terms && main_error(row) != nullptr) return &honest_or_main(row);
   }
   return nullptr;
 }
@@ -75,7 +80,7 @@ void compare_our_default(const Datasets& datasets, bool quick, std::vector<Findi
   for (const DatasetResult* dataset : datasets) {
     const MethodRow* mfga = find_row(*dataset, kPaperPart, kMfga);
     if (mfga == nullptr || main_error(*mfga) == nullptr || !mfga->terms) continue;
-    const double paper_setting = main_error(*mfga)->error;
+    const double paper_setting = honest_or_main(*mfga).error;
     if (const ErrorEstimate* ours = our_error(*dataset, *mfga->terms)) {
       ++compared;
       if (ours->error < paper_setting) {
@@ -92,7 +97,7 @@ void compare_our_default(const Datasets& datasets, bool quick, std::vector<Findi
   if (compared == 0) return;
   std::string text =
       "data sets on which MFGA with this tool's defaults is better than MFGA in the paper's setting, with as "
-      "many terms";
+      "many terms and both with a ridge chosen on the training rows";
   text += better.empty() ? "." : fmt::format(": {}.", join_words(better));
   if (!quick)
     text += fmt::format(" It is below the published error on {}.", counted(below_published, compared));

@@ -88,6 +88,8 @@ std::string results_to_json(const Results& results);
 Results results_from_json(std::string_view text);
 // A header and one line per data set and row, quoted as in RFC 4180.
 std::string results_to_csv(const Results& results);
+// The tables of docs/paper.md.
+std::string results_to_markdown(const Results& results);
 // One page that needs nothing else: no script, no network.
 std::string results_to_html(const Results& results);
 

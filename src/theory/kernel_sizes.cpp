@@ -86,7 +86,7 @@ class KernelSizer {
 
   // What sigma=auto stands for, found again.
   double auto_sigma() {
-    if (!auto_sigma_) auto_sigma_ = neighbour_width(rows_, 0, workers_).sigma;
+    if (!auto_sigma_) auto_sigma_ = automatic_width(rows_, 0, workers_).sigma;
     return *auto_sigma_;
   }
 

@@ -29,9 +29,17 @@ TEST_F(ReproduceCommand, WritesTablesFigureAndPage) {
   for (const auto& data : json.at("datasets")) {
     EXPECT_EQ(data.at("rows").size(), 9U);    // constant, six methods, our default with M and M/10 terms
     EXPECT_EQ(data.at("figure").size(), 7U);  // six methods and our default
+    for (const auto& row : data.at("rows")) {
+      if (row.at("part") != "ours") continue;
+      // Our default chooses everything from the training rows; its ridges are not those of the paper's grid.
+      EXPECT_TRUE(row.at("oracle").is_null());
+      EXPECT_GT(row.at("honest").at("ridge"), 0);
+      EXPECT_GT(row.at("candidates"), 17000);  // steps, hinges, products and landmarks
+    }
   }
   EXPECT_NE(content("out/report.html").find("</html>"), std::string::npos);
   EXPECT_NE(content("out/results.csv").find("EERF"), std::string::npos);
+  EXPECT_NE(content("out/results.md").find("| MFGA, our default | 20 | – |"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path("out/partial.json")));
 }
 

@@ -1,4 +1,5 @@
 // The results as JSON and as CSV, and the published figures.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -101,6 +102,21 @@ TEST(ReproPaperFigures, AreThoseOfTheTables) {
   EXPECT_EQ(paper_figures("news", "RKS")->standard_error, 0.05);
   EXPECT_FALSE(paper_figures("year", "SVM").has_value());
   EXPECT_FALSE(paper_setting("iris", "MFGA").has_value());
+}
+
+TEST(ResultsMarkdown, HasATableForEachDataSet) {
+  Results results = sample_results();
+  const auto ours = std::ranges::find_if(results.datasets[0].rows,
+                                         [](const MethodRow& row) { return row.part == kOurPart; });
+  ASSERT_NE(ours, results.datasets[0].rows.end());
+  ours->oracle = std::nullopt;
+  ours->honest->error = 12.3456;
+  const std::string text = results_to_markdown(results);
+  for (const DatasetResult& dataset : results.datasets)
+    EXPECT_NE(text.find(fmt::format("\n**{}** (", dataset.title)), std::string::npos) << text;
+  EXPECT_NE(text.find(fmt::format("| MFGA, our default | {} | – | 12.35 |", *ours->terms)), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("nan"), std::string::npos);
 }
 
 }  // namespace
