@@ -42,7 +42,7 @@ Effort effort_of(const ReproduceOptions& options) {
   Effort effort{{}, 10, 8, 5, 2, 1000000, 0, 1000000, {options.data_folder, 0, 0, 46371}};
   for (int exponent = 5; exponent >= -5; --exponent) effort.ridges.push_back(std::pow(10.0, exponent));
   if (options.quick) {
-    effort = {{1e3, 1e1, 1e-1, 1e-3}, 2, 3, 2, 2, 300, 100, 20, {options.data_folder, 500, 300, 2000}};
+    effort = {{1e3, 1e1, 1e-1, 1e-3}, 2, 3, 2, 2, 300, 100, 10, {options.data_folder, 500, 300, 2000}};
   }
   return effort;
 }

@@ -27,7 +27,7 @@ TEST_F(ReproduceCommand, WritesTablesFigureAndPage) {
   const auto json = nlohmann::json::parse(content("out/results.json"));
   ASSERT_EQ(json.at("datasets").size(), 2U);
   for (const auto& data : json.at("datasets")) {
-    EXPECT_EQ(data.at("rows").size(), 9U);    // constant, six methods, our default with M and M/10 terms
+    EXPECT_EQ(data.at("rows").size(), 9U);    // constant, six methods, our default twice
     EXPECT_EQ(data.at("figure").size(), 7U);  // six methods and our default
     for (const auto& row : data.at("rows")) {
       if (row.at("part") != "ours") continue;
@@ -39,7 +39,7 @@ TEST_F(ReproduceCommand, WritesTablesFigureAndPage) {
   }
   EXPECT_NE(content("out/report.html").find("</html>"), std::string::npos);
   EXPECT_NE(content("out/results.csv").find("EERF"), std::string::npos);
-  EXPECT_NE(content("out/results.md").find("| MFGA, our default | 20 | – |"), std::string::npos);
+  EXPECT_NE(content("out/results.md").find("| MFGA, our default | 10 | – |"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path("out/partial.json")));
 }
 
