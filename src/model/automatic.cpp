@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 
 namespace mfga {
 namespace {
@@ -57,27 +58,38 @@ Index automatic_landmarks(const BlockedRows& rows) {
   return std::min(kMostLandmarks, rows.rows() / kRowsPerLandmark);
 }
 
+// Products of two inputs as they are.
+constexpr std::string_view kProducts = "polynomial(degree=2, offset=0)";
+
+// Passes over more pairs would take long.
+bool has_few_pairs(const BlockedRows& rows) {
+  constexpr Index kMostPairs = 25000;
+  return rows.inputs() * (rows.inputs() + 1) / 2 <= kMostPairs;
+}
+
 }  // namespace
 
 std::string automatic_features(const BlockedRows& rows) {
-  constexpr Index kMostPairs = 25000;
   std::string features = univariate_features(rows);
   if (rows.inputs() == 1) return features;  // steps and hinges of one input leave nothing to products
-  const Index pairs = rows.inputs() * (rows.inputs() + 1) / 2;
-  features += fmt::format(" + gaussian(order={})", pairs <= kMostPairs ? 2 : 1);
+  features +=
+      has_few_pairs(rows) ? fmt::format(" + {} + gaussian(order=2)", kProducts) : " + gaussian(order=1)";
   if (const Index count = automatic_landmarks(rows); count > 0)
     features += fmt::format(" + landmark(count={})", count);
   return features;
 }
 
-std::vector<std::string> automatic_parts(const BlockedRows& rows) {
-  std::vector<std::string> parts;
-  if (rows.inputs() == 1) return parts;
-  if (std::string features = univariate_features(rows); features != "linear")
-    parts.push_back(std::move(features));
+std::vector<std::string> automatic_dictionaries(const BlockedRows& rows) {
+  const std::string whole = automatic_features(rows);
+  if (rows.inputs() == 1) return {whole};
+  std::vector<std::string> dictionaries;
+  const std::string univariate = univariate_features(rows);
+  if (univariate != "linear") dictionaries.push_back(univariate);
+  if (has_few_pairs(rows)) dictionaries.push_back(fmt::format("{} + {}", univariate, kProducts));
+  dictionaries.push_back(whole);
   if (const Index count = automatic_landmarks(rows); count > 0)
-    parts.push_back(fmt::format("linear + landmark(count={})", count));
-  return parts;
+    dictionaries.push_back(fmt::format("linear + landmark(count={})", count));
+  return dictionaries;
 }
 
 std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers) {

@@ -12,9 +12,9 @@ namespace mfga {
 // The dictionary for these rows.
 [[nodiscard]] std::string automatic_features(const BlockedRows& rows);
 
-// Parts of it that may do better alone, since tuned terms of one kind need no help of others: functions of
-// single inputs, and of all of them at once.
-[[nodiscard]] std::vector<std::string> automatic_parts(const BlockedRows& rows);
+// That and parts of it, from the simplest on: functions of single inputs; products of two besides; all; and,
+// as tuned terms of one kind need no help of others, landmarks alone.
+[[nodiscard]] std::vector<std::string> automatic_dictionaries(const BlockedRows& rows);
 
 // Of each input, standardised in the rows: quantile for those with heavy tails, else standard.
 [[nodiscard]] std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers);

@@ -27,10 +27,7 @@ void Fitter::learn_greedily() {
 
   candidates_ = whole_ != nullptr ? whole_->candidates_ : make_candidates(dictionary);
   const Candidates& candidates = *candidates_;
-  report().candidates = candidates.size();
-  report().sigmas = candidates.sigmas();
   report().select = settings_.select;
-  report().kernel_weights.assign(candidates.weights().begin(), candidates.weights().end());
   std::vector<std::shared_ptr<const GramSums>> sums_of_folds;
   if (validation_ != nullptr) {
     const Index terms = std::min(options_.terms, candidates.size());
@@ -42,9 +39,21 @@ void Fitter::learn_greedily() {
                  });
   }
 
-  if (options_.tune != "no" && whole_ == nullptr && learn_tuned()) return;
+  if (options_.tune != "no" && whole_ == nullptr) {
+    if (learn_tuned()) return;
+    if (report().features != settings_.features) {  // a part of it does as well
+      candidates_ = make_candidates(Dictionary(report().features));
+      sums_of_folds.clear();
+    }
+  }
+  learn_in_steps(std::move(sums_of_folds));
+}
 
-  // Algorithm 1.
+void Fitter::learn_in_steps(std::vector<std::shared_ptr<const GramSums>> sums_of_folds) {
+  const Candidates& candidates = *candidates_;
+  report().candidates = candidates.size();
+  report().sigmas = candidates.sigmas();
+  report().kernel_weights.assign(candidates.weights().begin(), candidates.weights().end());
   const auto fit_start = Clock::now();
   const auto engine = report().engine != "gram" ? make_lazy_engine(problem(), candidates, precision())
                       : sums_of_folds.empty()   ? make_gram_engine(problem(), candidates)

@@ -1,10 +1,29 @@
 // Selection and tuning in turns, and the learned metric: what held-out rows decide about moved atoms.
+#include <algorithm>
+
 #include "mfga/error.hpp"
 #include "model/automatic.hpp"
 #include "model/fitter.hpp"
 #include "solve/learned_metric.hpp"
 
 namespace mfga {
+namespace {
+
+// Of models with dictionaries from the simplest on, the first whose held-out loss is within a standard error
+// of the smallest one: held-out rows cannot tell the two.
+std::size_t simplest_of_the_best(std::span<const TuningFold> folds,
+                                 const std::vector<std::vector<TunedModel>>& models) {
+  const auto loss = [](const std::vector<TunedModel>& tried) { return tried.front().held_out(); };
+  const auto best = std::ranges::min_element(models, {}, loss);
+  const std::vector<double> smallest = held_out_losses(folds, *best);
+  const auto is_as_good = [&](const std::vector<TunedModel>& tried) {
+    const PairedLosses losses = paired_losses(held_out_losses(folds, tried), smallest);
+    return losses.first - losses.second <= losses.standard_error;
+  };
+  return static_cast<std::size_t>(std::find_if(models.begin(), best, is_as_good) - models.begin());
+}
+
+}  // namespace
 
 bool Fitter::learn_tuned() {
   if (!(penalty_.ridge > 0)) {
@@ -59,29 +78,30 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
   }
   std::vector<TuningFold> folds;
   for (const TuningSplit& split : splits) folds.push_back({split.training(*this), split.held_out()});
-  std::vector<std::string> dictionaries = {settings_.features};
-  if (options_.features.empty()) {
-    for (std::string& part : automatic_parts(rows_)) dictionaries.push_back(std::move(part));
-  }
+  const std::vector<std::string> dictionaries =
+      options_.features.empty() ? automatic_dictionaries(rows_) : std::vector{settings_.features};
   const std::vector<double> ridges = tuning_ridges();
-  std::vector<TunedModel> best;
+  std::vector<std::vector<TunedModel>> begun;
   for (const std::string& features : dictionaries) {
     const Dictionary dictionary(features);
-    std::vector<TunedModel> models =
-        begin_tuned(folds, ridges, tuned_search_options(dictionary, kMostSteps), on_step);
-    if (best.empty() || models.front().held_out() < best.front().held_out()) {
-      best = std::move(models);
-      report().features = features;
-    }
+    begun.push_back(begin_tuned(folds, ridges, tuned_search_options(dictionary, kMostSteps), on_step));
     if (is_late()) break;
   }
-  const Dictionary chosen(report().features);
-  best = complete_tuned(folds, std::move(best), ridges, tuned_search_options(chosen, kMostSteps), on_step);
-  // The same without tuning.
-  const Dictionary whole(settings_.features);
-  TunedSearchOptions untuned = tuned_search_options(whole, 0);
-  untuned.terms_per_round = options_.terms;
-  const std::vector<TunedModel> without = begin_tuned(folds, {&penalty_.ridge, 1}, untuned, on_step);
+  const std::size_t chosen = simplest_of_the_best(folds, begun);
+  const Dictionary dictionary(dictionaries[chosen]);
+  const std::vector<TunedModel> best = complete_tuned(folds, std::move(begun[chosen]), ridges,
+                                                      tuned_search_options(dictionary, kMostSteps), on_step);
+  // The same without tuning. Landmarks alone, which come after the whole dictionary, are for tuning.
+  std::vector<std::vector<TunedModel>> untuned;
+  for (const std::string& features : dictionaries) {
+    const Dictionary tried(features);
+    TunedSearchOptions options = tuned_search_options(tried, 0);
+    options.terms_per_round = options_.terms;
+    untuned.push_back(begin_tuned(folds, {&penalty_.ridge, 1}, options, on_step));
+    if (features == settings_.features) break;
+  }
+  const std::size_t chosen_untuned = simplest_of_the_best(folds, untuned);
+  const std::vector<TunedModel>& without = untuned[chosen_untuned];
   const PairedLosses losses = paired_losses(held_out_losses(folds, without), held_out_losses(folds, best));
   const double unit = target_.scale * target_.scale;
   report().tuning.held_out_without = unit * losses.first;
@@ -89,9 +109,10 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
   // Standard errors that the gain must be above. Few rows that were asked many times say yes by chance.
   constexpr Index kFewRows = 1000;
   const double beyond_chance = rows_.rows() < kFewRows ? 2 : 1;
-  if (losses.first - losses.second > beyond_chance * losses.standard_error) return std::move(best.front());
+  const bool gains = losses.first - losses.second > beyond_chance * losses.standard_error;
+  report().features = dictionaries[gains ? chosen : chosen_untuned];
+  if (gains) return best.front();
   report().tuning.reason = "held-out rows do not gain by it beyond chance";
-  report().features = settings_.features;
   return std::nullopt;
 }
 

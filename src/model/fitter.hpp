@@ -74,6 +74,8 @@ class Fitter {
 
   // fit_greedily.cpp
   void learn_greedily();
+  // Algorithm 1, with the candidates. The sums of the folds, if there are any, save a pass.
+  void learn_in_steps(std::vector<std::shared_ptr<const GramSums>> sums_of_folds);
   [[nodiscard]] EngineCosts engine_costs(const ProblemSize& size) const;
   // The candidates with their weights, at unit norm if the selection wants them so.
   std::shared_ptr<const Candidates> make_candidates(const Dictionary& dictionary);
@@ -104,7 +106,7 @@ class Fitter {
   [[nodiscard]] bool learn_tuned();
   // Tunes with four fifths of the rows, in several splits, and asks the other fifths how far to go, which
   // ridge to take, whether to stretch inputs, and, where the dictionary was not given, whether a part of it
-  // does better alone. Nothing, if no tuning does better still.
+  // does as well. Nothing, if no tuning does better still; report().features then is what suffices for that.
   [[nodiscard]] std::optional<TunedModel> tuned_with_held_out_rows(const TunedSearchCallback& on_step);
   // So many of five, each with another fifth held out; none, if there are too few rows.
   [[nodiscard]] std::vector<TuningSplit> tuning_splits(Index count) const;

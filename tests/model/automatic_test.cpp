@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "mfga/cross_validate.hpp"
 #include "mfga/fit.hpp"
 #include "reference.hpp"
@@ -22,15 +25,34 @@ Matrix binary(Index rows, Index cols) {
 
 TEST(Automatic, FeaturesFollowTheKindsAndTheNumbersOfColumns) {
   EXPECT_EQ(features_for(reference::random_matrix(100, 3, 1)),
-            "linear + step(knots=32) + hinge(knots=32) + gaussian(order=2) + landmark(count=25)");
+            "linear + step(knots=32) + hinge(knots=32) + polynomial(degree=2, offset=0) + gaussian(order=2) "
+            "+ landmark(count=25)");
   EXPECT_EQ(features_for(reference::random_matrix(3000, 1, 1)),
             "linear + step(knots=200) + hinge(knots=200)");
-  EXPECT_EQ(features_for(binary(3000, 4)), "linear + gaussian(order=2) + landmark(count=500)");
+  EXPECT_EQ(features_for(binary(3000, 4)),
+            "linear + polynomial(degree=2, offset=0) + gaussian(order=2) + landmark(count=500)");
   EXPECT_EQ(features_for(reference::random_matrix(3, 300, 1)),
             "linear + step(knots=32) + hinge(knots=32) + gaussian(order=1)");
   Matrix x = binary(1000, 4);
   x(999, 2) = 7;  // one number at the very end
   EXPECT_NE(features_for(x).find("step"), std::string::npos);
+}
+
+TEST(Automatic, DictionariesBeginWithTheSimplest) {
+  const auto dictionaries_for = [](const Matrix& x) {
+    return automatic_dictionaries({x.view(), reference::plain_inputs(x.cols)});
+  };
+  using Texts = std::vector<std::string>;
+  const Matrix numbers = reference::random_matrix(100, 3, 1);
+  EXPECT_EQ(dictionaries_for(numbers),
+            (Texts{"linear + step(knots=32) + hinge(knots=32)",
+                   "linear + step(knots=32) + hinge(knots=32) + polynomial(degree=2, offset=0)",
+                   features_for(numbers), "linear + landmark(count=25)"}));
+  EXPECT_EQ(dictionaries_for(binary(100, 4)),
+            (Texts{"linear + polynomial(degree=2, offset=0)", features_for(binary(100, 4)),
+                   "linear + landmark(count=25)"}));
+  EXPECT_EQ(dictionaries_for(reference::random_matrix(100, 1, 1)),
+            (Texts{"linear + step(knots=32) + hinge(knots=32)"}));
 }
 
 TEST(Automatic, ColumnsWithHeavyTailsGetTheQuantileScale) {
@@ -66,6 +88,99 @@ TEST(Automatic, DefaultsLearnHingesStepsAndProducts) {
   for (const double y : table.y) mean += y / 600;
   for (const double y : table.y) noise_and_signal += (y - mean) * (y - mean) / 600;
   EXPECT_LT(result.cross_validation.chosen.mean, 0.2 * noise_and_signal);  // on rows held out
+}
+
+// a * b + max(0, c), with two inputs that say nothing.
+double product_and_bend(const double* x) { return x[0] * x[1] + std::max(0.0, x[2]); }
+
+TEST(Automatic, MoreRowsDoNotMakeItWorse) {
+  const Matrix test = reference::random_matrix(2000, 5, 100);
+  double mean = 0;
+  for (Index i = 0; i < test.rows; ++i) mean += product_and_bend(test.row(i)) / 2000;
+  const auto r2 = [&](Index n_rows) {
+    const Matrix x = reference::random_matrix(n_rows, 5, 9);
+    std::vector<double> y = reference::random_vector(n_rows, 10);
+    for (Index i = 0; i < n_rows; ++i) {
+      double& value = y[static_cast<std::size_t>(i)];
+      value = 0.3 * value + product_and_bend(x.row(i));
+    }
+    FitOptions options;
+    options.terms = 5;
+    const std::vector<double> scores = fit({x.view(), y}, options).model.scores(test.view());
+    double left = 0;
+    double all = 0;
+    for (Index i = 0; i < test.rows; ++i) {
+      const double truth = product_and_bend(test.row(i));
+      left += std::pow(scores[static_cast<std::size_t>(i)] - truth, 2);
+      all += std::pow(truth - mean, 2);
+    }
+    return 1 - left / all;
+  };
+  const double few = r2(1000);
+  EXPECT_GT(few, 0.95);
+  EXPECT_GT(r2(5000), few - 0.01);
+  EXPECT_GT(r2(20000), few - 0.01);
+}
+
+TEST(Automatic, TwoColumnsOfTwoValuesAreEnough) {
+  const Matrix x = binary(500, 2);
+  std::vector<double> y;
+  for (Index i = 0; i < x.rows; ++i) y.push_back(x(i, 0) + 2 * x(i, 0) * x(i, 1));
+  FitOptions options;
+  options.terms = 4;
+  for (const std::string tune : {"no", "auto"}) {
+    options.tune = tune;
+    const std::vector<double> scores =
+        cross_validate({x.view(), y}, options, quick_validation()).fit.model.scores(x.view());
+    for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(scores[i], y[i], 0.01);
+  }
+}
+
+// 2 a + max(0, b - 5) + 3 [c = red]: functions of single columns, whether or not tuning is found to help.
+TEST(Automatic, SimpleTruthsHaveNoTermsOfAllInputs) {
+  for (const Index n_rows : {600, 2000}) {
+    Matrix x = reference::random_matrix(n_rows, 5, 11);
+    std::vector<double> y = reference::random_vector(n_rows, 12);
+    for (Index i = 0; i < n_rows; ++i) {
+      const Index color = i % 3;
+      for (Index j = 0; j < 2; ++j) x(i, j) = 5 + 2 * x(i, j);
+      for (Index j = 0; j < 3; ++j) x(i, 2 + j) = color == j ? 1 : 0;
+      double& value = y[static_cast<std::size_t>(i)];
+      value = 0.5 * value + 2 * x(i, 0) + std::max(0.0, x(i, 1) - 5) + (color == 0 ? 3 : 0);
+    }
+    TrainingData data{x.view(), y};
+    data.text_columns = {{"c", 2, {"red", "green", "blue"}}};
+    FitOptions options;
+    options.terms = 12;
+    options.tune = "auto";
+    const FitResult result = cross_validate(data, options, quick_validation()).fit;
+    EXPECT_EQ(result.report.features.find("landmark"), std::string::npos) << n_rows;
+    EXPECT_EQ(result.report.features.find("gaussian"), std::string::npos) << n_rows;
+    for (const Term& term : result.model.terms) {
+      EXPECT_TRUE(term.atom.family == "linear" || term.atom.family == "step" || term.atom.family == "hinge")
+          << n_rows << " rows: " << term.atom.family << ", " << result.report.features;
+    }
+  }
+}
+
+TEST(Automatic, ProductsOfTwoLevelsAreNotOffered) {
+  Matrix x = binary(300, 4);
+  for (Index i = 0; i < x.rows; ++i) {
+    for (Index j = 1; j < 4; ++j) x(i, j) = i % 3 == j - 1 ? 1 : 0;
+  }
+  const std::vector<double> y = reference::random_vector(300, 13);
+  TrainingData data{x.view(), y};
+  FitOptions options;
+  options.features = "linear + polynomial(offset=0)";
+  options.terms = 2;
+  const Index all = fit(data, options).report.candidates;
+  data.text_columns = {{"color", 1, {"blue", "green", "red"}}};
+  EXPECT_EQ(fit(data, options).report.candidates, all - 3);
+  options.tune = "2";
+  EXPECT_EQ(fit(data, options).report.candidates, all - 3);
+  options.tune = "no";
+  options.preset = "paper";  // the paper has all products
+  EXPECT_EQ(fit(data, options).report.candidates, all);
 }
 
 TEST(Automatic, AQuickValidationUsesOneFoldOfSomeRows) {
