@@ -96,8 +96,8 @@ struct Evaluation {
 // dot at the end of a label is dropped where that makes it known, with a warning.
 [[nodiscard]] std::vector<double> positives_of(const Table& table, const Model& model,
                                                std::vector<std::string>& warnings);
-// What a table holds that the model does not know.
-[[nodiscard]] std::vector<std::string> unknown_text_warnings(const Table& table);
+// What may be wrong with a table, and what it holds that the model does not know.
+[[nodiscard]] std::vector<std::string> table_warnings(const Table& table);
 
 // The model as a sum of terms, one per line.
 [[nodiscard]] std::string formula_text(const Model& model, std::size_t most_terms);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 
 #include "cli/command.hpp"
 #include "model/target.hpp"
@@ -43,17 +45,20 @@ std::vector<ColumnSource> match_columns(const TableFile& file, const Model& mode
             model.unnamed_columns > 0 ? fmt::format(", or {} as in the training file", model.unnamed_columns)
                                       : " in that order"));
   }
+  std::unordered_map<std::string_view, Index> positions;
+  for (Index i = 0; i < n_file_columns; ++i)
+    positions.emplace(file.columns()[static_cast<std::size_t>(i)], i);
   std::vector<std::string> missing;
   std::vector<std::string> wanted;  // columns; levels of one are neighbours
   for (const ModelInput& input : model.inputs) {
     const ColumnOrigin origin = origin_of(input.column, model.text_columns);
     const std::string& name = origin.text != nullptr ? origin.text->name : input.name;
     if (wanted.empty() || wanted.back() != name) wanted.push_back(name);
-    const auto found = std::find(file.columns().begin(), file.columns().end(), name);
+    const auto found = positions.find(name);
     if (nameless_predictors) {
       sources.push_back({origin.predictor, origin.level});
-    } else if (found != file.columns().end()) {
-      sources.push_back({found - file.columns().begin(), origin.level});
+    } else if (found != positions.end()) {
+      sources.push_back({found->second, origin.level});
     } else if (missing.empty() || missing.back() != name) {
       missing.push_back(name);
     }
@@ -96,6 +101,14 @@ ModelFile open_for_model(const std::string& path, const Model& model, ReadOption
     for (const ModelInput& input : model.inputs)
       read.n_features = std::max(read.n_features, numbered_column(input.name));
   }
+  // A header is told by the names that the model looks for.
+  read.names.clear();
+  for (const ModelInput& input : model.inputs) {
+    if (model.unnamed_columns > 0) break;
+    const ColumnOrigin origin = origin_of(input.column, model.text_columns);
+    const std::string& name = origin.text != nullptr ? origin.text->name : input.name;
+    if (read.names.empty() || read.names.back() != name) read.names.push_back(name);
+  }
   TableFile file(path, read);
   std::vector<ColumnSource> sources = match_columns(file, model);
   return {std::move(file), std::move(sources)};
@@ -114,7 +127,7 @@ ModelTable read_for_model(const std::string& path, const Model& model, const Rea
   const Index target_column =
       file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
   ModelTable result{file.read(sources, target_column), {}, {}};
-  result.warnings = unknown_text_warnings(result.table);
+  result.warnings = table_warnings(result.table);
   if (model.task == Task::kClassification) {
     result.positives = positives_of(result.table, model, result.warnings);
   } else if (!result.table.labels.empty()) {
@@ -131,8 +144,8 @@ std::vector<double> model_scores(const Model& model, const Table& table, int thr
   return model.scores(table.values.view(), columns, threads);
 }
 
-std::vector<std::string> unknown_text_warnings(const Table& table) {
-  std::vector<std::string> warnings;
+std::vector<std::string> table_warnings(const Table& table) {
+  std::vector<std::string> warnings = table.warnings;
   for (const auto& [column, count, first_line] : table.unknown_texts) {
     warnings.push_back(fmt::format(
         "{}: {} of {} values in column \"{}\" are texts that the training table did not have, the "

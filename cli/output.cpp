@@ -125,9 +125,12 @@ std::string table_summary(const Table& table) {
   const std::string text = table.text_columns.empty() ? ""
                                                       : fmt::format(" ({} of text, which makes {} columns)",
                                                                     table.text_columns.size(), n_columns);
-  return fmt::format("{}: {} rows, {} predictors{}; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source,
-                     table.rows(), predictor_count(n_columns, table.text_columns), text, table.megabytes,
-                     table.load_seconds, table.megabytes / std::max(table.load_seconds, 1e-9));
+  std::string summary =
+      fmt::format("{}: {} rows, {} predictors{}; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source,
+                  table.rows(), predictor_count(n_columns, table.text_columns), text, table.megabytes,
+                  table.load_seconds, table.megabytes / std::max(table.load_seconds, 1e-9));
+  for (const std::string& remark : table.remarks) summary += "\n  " + remark;
+  return summary;
 }
 
 std::string formula_text(const Model& model, std::size_t most_terms) {

@@ -62,7 +62,7 @@ std::vector<double> scores_of_file(const Model& model, PredictCommand& command, 
   const std::optional<ConstMatrixView> stored =
       model.text_columns.empty() ? data.file.stored_numbers() : std::nullopt;
   const Table table = stored ? Table{} : data.file.read(data.sources, std::nullopt);
-  warnings = unknown_text_warnings(table);
+  warnings = table_warnings(table);
   timing.load = seconds_since(start);
   const auto predict_start = Clock::now();
   std::vector<double> scores = stored ? stored_scores(model, data, *stored, command.threads)

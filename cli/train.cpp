@@ -98,6 +98,7 @@ void run_train(TrainCommand& command, bool validation_given) {
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 
+  if (!command.target.empty()) command.common.read.names = {command.target};
   progress.show("reading " + command.train_path);
   Measured measured;
   Timing& timing = measured.timing;
@@ -119,7 +120,10 @@ void run_train(TrainCommand& command, bool validation_given) {
   const FitResult& result = trained.fit;
   measured.cross_validation = std::move(trained.cross_validation);
   const Model& model = result.model;
-  measured.warnings = result.report.warnings;
+  measured.remarks = tables.train.remarks;
+  measured.warnings = tables.train.warnings;
+  measured.warnings.insert(measured.warnings.end(), result.report.warnings.begin(),
+                           result.report.warnings.end());
   if (!command.test_path.empty()) {
     // By the target's name: an index is one into the training file.
     tables.test_file = read_for_model(command.test_path, model, command.common.read, "");

@@ -119,6 +119,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   const FitReport& report = result.report;
   const Model& model = result.model;
   Json json;
+  json["remarks"] = measured.remarks;
   json["task"] = task_name(model.task);
   json["method"] = command.fit.method;
   json["loss"] = model.task == Task::kRegression ? "squared" : "logistic";

@@ -35,7 +35,8 @@ struct Measured {
   std::optional<CrossValidation> cross_validation;
   Evaluations first;  // of the first seed, whose model is saved
   RepeatedEvaluations repeats;
-  std::vector<std::string> warnings;  // of the fit and the test table
+  std::vector<std::string> remarks;   // about the training table
+  std::vector<std::string> warnings;  // about the tables and the fit
   Timing timing;
 };
 

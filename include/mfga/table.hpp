@@ -21,20 +21,28 @@
 namespace mfga {
 
 struct ReadOptions {
-  std::string format = "auto";         // auto | csv | tsv | libsvm | npy; auto looks at the content
-  std::string header = "auto";         // auto | yes | no; auto: a header has no field that is a number
+  std::string format = "auto";     // auto | csv | tsv | libsvm | npy; auto looks at the content
+  std::string header = "auto";     // auto | yes | no; auto compares the first line with those below
+  std::string delimiter = "auto";  // auto | tab | space | one character; space: one or more
+  std::string decimal = "auto";    // auto | . | ,
+  // Names that a header is known to have, such as the target's: a first line that has all of them is one.
+  std::vector<std::string> names = {};
   std::string comment = "#";           // lines that begin with this are skipped; empty: none are
   Index n_features = 0;                // LIBSVM: number of features; 0: the largest index in the file
   int threads = 0;                     // 0: all cores
   Index chunk_bytes = Index{1} << 20;  // text that one task parses; the result does not depend on it
 };
 
-// Which line of the file a data row came from (of a .npy file: its row, from 1), kept as the (few) lines that
-// hold no row. A row that goes on over several lines is at its first one.
+// Which line of the file a data row came from (of a .npy file: its row, from 1), kept as the (few) places
+// where lines hold no row. A row that goes on over several lines is at its first one.
 struct RowLines {
-  Index first_line = 1;             // line of row 0 if nothing is skipped
-  std::vector<Index> skipped_rows;  // sorted: one entry r per line that was skipped before row r
-  std::vector<Index> listed;        // if not empty: the line of each row, and the fields above do not count
+  struct Skip {
+    Index row = 0;    // from this row on,
+    Index lines = 0;  // so many lines in all are without a row
+  };
+  Index first_line = 1;       // line of row 0 if nothing is skipped
+  std::vector<Skip> skips;    // sorted
+  std::vector<Index> listed;  // if not empty: the line of each row, and the fields above do not count
   [[nodiscard]] Index line_of_row(Index row) const;
 };
 
@@ -63,8 +71,10 @@ struct Table {
   std::vector<std::string> labels;          // the distinct texts of a text target, sorted
   Index unnamed_columns = 0;  // of the file, if its columns have no names (x0, x1, ... are positions); else 0
   RowLines lines;
-  double load_seconds = 0;  // opening and reading
-  double megabytes = 0;     // of text or numbers parsed (after decompression)
+  std::vector<std::string> remarks;   // what was decided about the file: sentences for a report
+  std::vector<std::string> warnings;  // what may be wrong with it
+  double load_seconds = 0;            // opening and reading
+  double megabytes = 0;               // of text or numbers parsed (after decompression)
 
   [[nodiscard]] Index rows() const { return values.rows; }
 };
@@ -86,11 +96,14 @@ class TableFile {
   // Position of a column given by name, or by index (negative: from the end). `option` names the option in
   // the error message.
   [[nodiscard]] Index column(std::string_view name_or_index, std::string_view option) const;
+  // A column without a name that numbers the rows, as pandas and R write it: read_for_training leaves it out.
+  [[nodiscard]] std::optional<Index> index_column() const;
   // What `--target` means when it is not given: the label of a LIBSVM file, else the last column.
   [[nodiscard]] Index default_target() const;
 
-  // A predictor is text if its first value is no number, or if it is among `text`: each of its levels becomes
-  // a column of 0 and 1.
+  // A predictor is text if its values are no numbers, or if it is among `text`: each of its levels becomes a
+  // column of 0 and 1. Dates, and texts of which most rows have one of their own, are left out unless they
+  // are among `text`; the table's remarks say so.
   [[nodiscard]] Table read(std::span<const Index> predictors, std::optional<Index> target,
                            std::span<const Index> text = {}) const;
   // Exactly these columns, for a model that was trained on such; texts that are not asked for are counted.

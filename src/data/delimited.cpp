@@ -9,46 +9,48 @@
 #include <unordered_map>
 #include <utility>
 
+#include "data/column_look.hpp"
+#include "data/format_detection.hpp"
 #include "data/number_text.hpp"
 #include "data/target_column.hpp"
 
 namespace mfga {
-namespace {
-
-bool looks_like_header(const std::vector<RawField>& fields) {
-  return std::ranges::none_of(fields, [](const RawField& field) {
-    double value = 0;
-    const FieldContent content = classify_field(unquote(field.text), value);
-    return content == FieldContent::kFinite || content == FieldContent::kNotFinite;
-  });
-}
-
-}  // namespace
-
 DelimitedReader::DelimitedReader(std::string path, std::string_view text, char delimiter,
                                  const ReadOptions& options)
     : path_(std::move(path)), layout_{delimiter, options.comment}, chunk_bytes_(options.chunk_bytes) {
   const char* const end = text.data() + text.size();
-  Index skipped = 0;
+  TextLayout::Skipped skipped;
   const char* const first_row = layout_.find_row(text.data(), end, skipped);
   if (first_row == end) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: has no rows: every line is blank or a comment; expected a table", path_));
   }
+  check_columns(path_, 1 + std::count(first_row, line_end(first_row, end), layout_.delimiter));
   std::vector<RawField> fields;
   const char* const second_row = layout_.scan_row(first_row, end, fields);
-  const Index line = skipped + 1;
+  const Index line = skipped.lines + 1;
   for (std::size_t i = 0; i < fields.size(); ++i) check_field(fields[i], line, static_cast<Index>(i));
 
-  has_header_ = options.header == "yes" || (options.header == "auto" && looks_like_header(fields));
+  SampledRows below = sample_rows(second_row, end, layout_, fields.size());
+  has_header_ = options.header == "yes";
+  if (options.header == "auto") {
+    const HeaderDecision decision = decide_header(fields, below, options.names);
+    has_header_ = decision.has_header;
+    header_remark_ = fmt::format("header: {}, {} (--header)", has_header_ ? "yes" : "no", decision.reason);
+  }
   if (has_header_) {
     name_columns(fields, line);
     data_ = {second_row, end};
     data_line_ = 1 + std::count(text.data(), second_row, '\n');
+    comments_above_ = skipped.comments;
+    has_index_column_ = fields.size() > 1 && trim(unquote(fields.front().text)).empty() &&
+                        below.first_column_counts && below.columns.front().values > 0;
   } else {
     set_columns(numbered_columns(std::ssize(fields)));
     data_ = text;
+    for (std::size_t i = 0; i < fields.size(); ++i) below.columns[i].add(unquote(fields[i].text));
   }
+  looks_ = std::move(below.columns);
 }
 
 void DelimitedReader::name_columns(const std::vector<RawField>& fields, Index line) {
@@ -56,25 +58,28 @@ void DelimitedReader::name_columns(const std::vector<RawField>& fields, Index li
   std::unordered_map<std::string, Index> positions;
   for (const RawField& field : fields) {
     const Index position = std::ssize(names) + 1;
-    std::string name(trim(unquote(field.text)));
-    if (name.empty()) {
-      throw data_error(
-          path_, line, position,
-          fmt::format("column {} of the header has no name; give it one, or pass --header no if this "
-                      "line is data",
-                      position));
-    }
-    const auto [earlier, is_new] = positions.emplace(name, position);
+    names.emplace_back(trim(unquote(field.text)));
+    if (names.back().empty()) continue;
+    const auto [earlier, is_new] = positions.emplace(names.back(), position);
     if (!is_new) {
       throw data_error(
           path_, line, position,
           fmt::format("columns {} and {} are both named {}; rename one, or pass --header no if this "
                       "line is data",
-                      earlier->second, position, quoted_for_message(name)));
+                      earlier->second, position, quoted_for_message(names.back())));
     }
-    names.push_back(std::move(name));
+  }
+  // Columns without a name are called as they are without a header, by their positions.
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) continue;
+    names[i] = fmt::format("x{}", i);
+    while (positions.contains(names[i])) names[i] += '_';
   }
   set_columns(std::move(names));
+}
+
+std::optional<Index> DelimitedReader::index_column() const {
+  return has_index_column_ ? std::optional<Index>(0) : std::nullopt;
 }
 
 void DelimitedReader::check_field(const RawField& field, Index line, Index column) const {
@@ -96,12 +101,12 @@ void DelimitedReader::check_field(const RawField& field, Index line, Index colum
 
 std::optional<FirstRow> DelimitedReader::first_row() const {
   const char* const end = data_.data() + data_.size();
-  Index skipped = 0;
+  TextLayout::Skipped skipped;
   const char* const begin = layout_.find_row(data_.data(), end, skipped);
   std::vector<RawField> fields;
   if (begin != end) layout_.scan_row(begin, end, fields);
   fields.resize(columns().size());
-  FirstRow row{{}, data_line_ + skipped};
+  FirstRow row{{}, data_line_ + skipped.lines};
   for (const RawField& field : fields) row.fields.push_back(unquote(field.text));
   return row;
 }
@@ -114,6 +119,9 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
         fmt::format("{}: has a header but no rows below it (pass --header no if that line is data)", path_));
   }
   table.lines = std::move(rows.lines);
+  if (!header_remark_.empty()) table.remarks.push_back(header_remark_);
+  report_comments(layout_.comment, comments_above_ + (has_header_ ? 0 : rows.leading_comments),
+                  rows.inner_comments + (has_header_ ? rows.leading_comments : 0), table);
   table.values = allocate_matrix(path_, rows.rows(), plan.numbers);
   TextFields texts(plan.texts, rows.first_rows);
   std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0));
@@ -122,7 +130,10 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
     parse_chunk(rows.chunks[chunk], rows.first_rows[chunk], plan, table, target_fields, texts,
                 texts.empty() ? nullptr : &texts.part(i));
   });
-  if (plan.has_target()) convert_target(target_fields, plan.target, pool, table);
+  if (plan.has_target()) {
+    convert_target(target_fields, plan.target, plan.style(static_cast<std::size_t>(plan.target)), pool,
+                   table);
+  }
   return texts;
 }
 
@@ -131,14 +142,14 @@ void DelimitedReader::parse_chunk(std::string_view chunk, Index first_row, const
                                   TextFields& texts, TextFields::Part* part) const {
   const char* const end = chunk.data() + chunk.size();
   std::string_view unused_target;
-  Index skipped = 0;
+  TextLayout::Skipped skipped;
   Index row = first_row;
   for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
        p = layout_.find_row(p, end, skipped), ++row) {
     const RowOutput out{table.values.row(row),
                         plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target,
                         texts, part, row};
-    const char* next = parse_plain_row(p, end, plan, out);
+    const char* next = plan.styles.empty() ? parse_plain_row(p, end, plan, out) : nullptr;
     if (next == nullptr) next = parse_any_row(p, end, plan, table.lines.line_of_row(row), out);
     p = next;
   }
@@ -166,7 +177,11 @@ const char* DelimitedReader::parse_plain_row(const char* begin, const char* end,
       p = scan_number(p, end, value);
       if (p == nullptr || !std::isfinite(value)) return nullptr;
       numbers[*slot] = value;
-      while (p != end && layout_.is_padding(*p)) ++p;
+      if (delimiter == ' ') {
+        p = layout_.skip_spaces(p, end);
+      } else {
+        while (p != end && layout_.is_padding(*p)) ++p;
+      }
     } else {
       const char* const field = p;
       if (p != end && *p == '"') return nullptr;
@@ -189,7 +204,9 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
                                            Index line, const RowOutput& out) const {
   std::vector<RawField> fields;
   fields.reserve(columns().size());
-  const char* const next = layout_.scan_row(begin, end, fields);
+  constexpr Index kMostSurplus = 1000;  // fields of a broken row that are counted
+  const Index most = std::ssize(columns()) + kMostSurplus;
+  const char* const next = layout_.scan_row(begin, end, fields, most);
   // Faults of quotes first, then the number of fields: either shifts the fields, so that what stands in a
   // column is not what was meant to.
   for (std::size_t i = 0; i < fields.size(); ++i) check_field(fields[i], line, static_cast<Index>(i));
@@ -197,9 +214,10 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
     const std::size_t position = std::min(fields.size(), columns().size() + 1);
     throw data_error(
         path_, line, static_cast<Index>(position),
-        fmt::format("expected {} fields as in the first line, found {}; correct the row, or quote fields "
-                    "that contain the delimiter",
-                    columns().size(), fields.size()));
+        fmt::format("expected {} fields as in the first line, found {}{}; correct the row, or quote fields "
+                    "that contain the delimiter, or choose another than {} with --delimiter",
+                    columns().size(), std::ssize(fields) < most ? "" : "at least ", fields.size(),
+                    delimiter_name(layout_.delimiter)));
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const RawField& field = fields[i];
@@ -207,8 +225,9 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
     const auto column = static_cast<Index>(i) + 1;
     if (slot >= 0) {
       double& number = out.numbers[slot];
-      const FieldContent content = field.is_quoted() ? classify_field(unquote(field.text), number)
-                                                     : classify_field(field.text, number);
+      const NumberStyle style = plan.style(i);
+      const FieldContent content = field.is_quoted() ? classify_field(unquote(field.text), style, number)
+                                                     : classify_field(field.text, style, number);
       if (content != FieldContent::kFinite) {
         throw not_a_number_error(
             path_, line, column, columns()[i], unquote(field.text),

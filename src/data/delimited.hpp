@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "data/column_look.hpp"
 #include "data/table_reader.hpp"
 #include "data/text_rows.hpp"
 
@@ -18,6 +19,8 @@ class DelimitedReader final : public TableReader {
   [[nodiscard]] std::string_view format() const override { return layout_.delimiter == '\t' ? "tsv" : "csv"; }
   [[nodiscard]] bool has_header() const override { return has_header_; }
   [[nodiscard]] Index default_target() const override { return std::ssize(columns()) - 1; }
+  [[nodiscard]] std::span<const ColumnLook> looks() const override { return looks_; }
+  [[nodiscard]] std::optional<Index> index_column() const override;
   [[nodiscard]] std::optional<FirstRow> first_row() const override;
   TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
 
@@ -46,8 +49,12 @@ class DelimitedReader final : public TableReader {
   TextLayout layout_;
   Index chunk_bytes_;
   bool has_header_ = false;
-  std::string_view data_;  // the text below the header
-  Index data_line_ = 1;    // line on which that begins
+  std::string header_remark_;  // what was decided, and why
+  bool has_index_column_ = false;
+  std::vector<ColumnLook> looks_;
+  std::string_view data_;     // the text below the header
+  Index data_line_ = 1;       // line on which that begins
+  Index comments_above_ = 0;  // comment lines above the header
 };
 
 }  // namespace mfga

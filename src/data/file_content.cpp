@@ -70,9 +70,19 @@ class Inflater {
   std::string inflate_all(const std::string& path, std::string_view compressed) {
     std::string result;
     std::size_t used = 0;
+    const std::size_t most = largest_size(compressed.size());
     result.resize(expected_size(compressed));
     for (;;) {
-      if (used == result.size()) result.resize(used + std::max(used, kSmallestGrowth));
+      if (used == result.size()) {
+        if (used > most) {
+          throw Error(
+              ErrorKind::kBadData,
+              fmt::format("{}: the gzip file expands to more than {} MB, over {} times its size, as tables "
+                          "do not; decompress it first if it is one",
+                          path, most / 1'000'000, kMostExpansion));
+        }
+        result.resize(std::min(used + std::max(used, kSmallestGrowth), most + 1));
+      }
       // zlib counts in unsigned int, so that large files go in parts.
       const std::size_t offered = std::min(compressed.size(), kMostAtOnce);
       const std::size_t room = std::min(result.size() - used, kMostAtOnce);
@@ -112,10 +122,18 @@ class Inflater {
  private:
   static constexpr std::size_t kSmallestGrowth = std::size_t{1} << 16U;
   static constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;
+  static constexpr std::size_t kMostExpansion = 200;
 
-  // A gzip file ends with its size modulo 2^32: right for most files, a guess for the others.
+  // What a file of this size may expand to: any small table, and of large ones what tables do.
+  static std::size_t largest_size(std::size_t compressed) {
+    constexpr std::size_t kSmallTable = std::size_t{256} << 20U;
+    return std::max(kSmallTable, kMostExpansion * compressed);
+  }
+
+  // A gzip file ends with its size modulo 2^32: right for most files, a guess for the others, so that no more
+  // memory is taken for it than for most tables.
   static std::size_t expected_size(std::string_view compressed) {
-    constexpr std::size_t kLargestRatio = 1032;
+    constexpr std::size_t kLargestRatio = 32;
     std::uint32_t size = 0;
     if (compressed.size() > sizeof(size)) {
       std::memcpy(&size, compressed.data() + compressed.size() - sizeof(size), sizeof(size));

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "data/libsvm.hpp"
 #include "data/npy.hpp"
+#include "data/number_text.hpp"
 #include "data/text_rows.hpp"
 #include "mfga/error.hpp"
 
@@ -38,7 +41,7 @@ void visit_first_rows(std::string_view bytes, const TextLayout& layout, const De
   constexpr int kMostRows = 1000;
   const char* const end = bytes.data() + bytes.size();
   const char* p = bytes.data();
-  Index skipped = 0;
+  TextLayout::Skipped skipped;
   for (int i = 0; i < kMostRows; ++i) {
     p = layout.find_row(p, end, skipped);
     if (p == end) return;
@@ -60,36 +63,112 @@ bool content_is_libsvm(std::string_view bytes, const TextLayout& layout) {
   return is_libsvm;
 }
 
-// The delimiter of the first row outside quotes: a tab, else the more frequent of comma and semicolon.
-char find_delimiter(std::string_view bytes, const TextLayout& layout) {
-  constexpr std::string_view kDelimiters = "\t,;";
+// How often characters that may be delimiters occur in a row, outside quotes.
+constexpr std::string_view kDelimiters = "\t,;|";
+struct RowCounts {
   std::array<Index, kDelimiters.size()> counts{};
-  const char* const end = bytes.data() + bytes.size();
-  Index skipped = 0;
+  Index words = 0;
+  bool has_decimal_commas = true;  // every comma stands between digits
+};
+
+RowCounts count_delimiters(const char*& p, const char* end) {
+  RowCounts row;
   bool in_quotes = false;
-  for (const char* p = layout.find_row(bytes.data(), end, skipped); p != end; ++p) {
+  bool in_word = false;
+  const auto is_digit = [&](const char* at) { return at != end && '0' <= *at && *at <= '9'; };
+  const char* const begin = p;
+  for (; p != end; ++p) {
     if (*p == '"') in_quotes = !in_quotes;
-    if (in_quotes) continue;
-    if (*p == '\n') break;
-    const std::size_t position = kDelimiters.find(*p);
-    if (position != std::string_view::npos) ++counts[position];
+    if (!in_quotes && *p == '\n') break;
+    const bool is_space = *p == ' ' || *p == '\t' || *p == '\r';
+    if (!is_space && !in_word) ++row.words;
+    in_word = in_quotes || !is_space;
+    const std::size_t position = in_quotes ? std::string_view::npos : kDelimiters.find(*p);
+    if (position == std::string_view::npos) continue;
+    ++row.counts[position];
+    if (*p == ',') row.has_decimal_commas &= p != begin && is_digit(p - 1) && is_digit(p + 1);
   }
-  if (counts[0] > 0) return '\t';
-  return counts[2] > counts[1] ? ';' : ',';
+  if (p != end) ++p;
+  return row;
+}
+
+std::vector<RowCounts> count_in_first_rows(std::string_view bytes, const TextLayout& layout) {
+  constexpr std::size_t kMostRows = 20;
+  std::vector<RowCounts> rows;
+  const char* const end = bytes.data() + bytes.size();
+  TextLayout::Skipped skipped;
+  for (const char* p = layout.find_row(bytes.data(), end, skipped);
+       p != end && rows.size() < kMostRows && p - bytes.data() < static_cast<Index>(kInspectedBytes);
+       p = layout.find_row(p, end, skipped)) {
+    rows.push_back(count_delimiters(p, end));
+  }
+  return rows;
+}
+
+// A tab where the first row has one; else the most frequent of comma, semicolon and bar, those first that all
+// rows have equally often; else spaces, if all rows have as many words.
+char find_delimiter(std::string_view bytes, const TextLayout& layout, bool with_tabs) {
+  enum : std::size_t { kTab, kComma, kSemicolon, kBar };
+  const std::vector<RowCounts> rows = count_in_first_rows(bytes, layout);
+  if (rows.empty()) return ',';
+  const auto& first = rows.front().counts;
+  const auto is_everywhere = [&](std::size_t which) {
+    return first[which] > 0 &&
+           std::ranges::all_of(rows, [&](const RowCounts& row) { return row.counts[which] == first[which]; });
+  };
+  if (with_tabs && first[kTab] > 0) return '\t';
+  const bool commas_are_decimal = std::ranges::all_of(rows, &RowCounts::has_decimal_commas);
+  if (is_everywhere(kSemicolon) && commas_are_decimal) return ';';
+  std::size_t best = kComma;
+  for (const std::size_t which : {kSemicolon, kBar}) {
+    if (std::pair(is_everywhere(which), first[which]) > std::pair(is_everywhere(best), first[best]))
+      best = which;
+  }
+  if (first[best] > 0) return kDelimiters[best];
+  const Index words = rows.front().words;
+  const bool is_words =
+      words > 1 && std::ranges::all_of(rows, [&](const RowCounts& row) { return row.words == words; });
+  return is_words ? ' ' : ',';
+}
+
+// The delimiter that is asked for; 0 if none is.
+char asked_delimiter(const std::string& text) {
+  if (text == "auto") return '\0';
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text == "space") return ' ';
+  const char c = text.size() == 1 ? text.front() : '\0';
+  const bool is_part_of_fields = ('0' <= c && c <= '9') || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z');
+  if (c == '\t' ||
+      (c >= ' ' && c <= '~' && !is_part_of_fields && c != '"' && c != '.' && c != '-' && c != '+'))
+    return c;
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("--delimiter: found {}; expected tab, space, or one character such as ; or |",
+                          quoted_for_message(text)));
 }
 
 }  // namespace
 
+std::string delimiter_name(char delimiter) {
+  return delimiter == '\t' ? "a tab" : delimiter == ' ' ? "spaces" : fmt::format("\"{}\"", delimiter);
+}
+
 DetectedFormat detect_format(std::string_view path, std::string_view bytes, const ReadOptions& options) {
   const std::string& asked = options.format;
-  if (asked == "npy" || (asked == "auto" && looks_like_npy(bytes))) return {TableFormat::kNpy, ','};
+  const char delimiter = asked_delimiter(options.delimiter);
+  const bool may_be_other = asked == "auto" && delimiter == '\0';
+  if (delimiter != '\0' && (asked == "libsvm" || asked == "npy" || (asked == "tsv" && delimiter != '\t'))) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("--delimiter {} does not go with --format {}; leave one of them out",
+                            options.delimiter, asked));
+  }
+  if (asked == "npy" || (may_be_other && looks_like_npy(bytes))) return {TableFormat::kNpy, ','};
   check_is_text(path, bytes);
   const TextLayout layout{' ', options.comment};
-  if (asked == "libsvm" || (asked == "auto" && content_is_libsvm(bytes, layout)))
+  if (asked == "libsvm" || (may_be_other && content_is_libsvm(bytes, layout)))
     return {TableFormat::kLibsvm, ' '};
+  if (delimiter != '\0') return {TableFormat::kDelimited, delimiter};
   if (asked == "tsv") return {TableFormat::kDelimited, '\t'};
-  const char delimiter = find_delimiter(bytes, layout);
-  return {TableFormat::kDelimited, asked == "csv" && delimiter == '\t' ? ',' : delimiter};
+  return {TableFormat::kDelimited, find_delimiter(bytes, layout, asked != "csv")};
 }
 
 }  // namespace mfga

@@ -2,6 +2,7 @@
 // by its index:value pairs, and delimited text by the delimiter of its first row.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "mfga/table.hpp"
@@ -19,5 +20,8 @@ struct DetectedFormat {
 // is text and which delimiter it uses is still found out.
 [[nodiscard]] DetectedFormat detect_format(std::string_view path, std::string_view bytes,
                                            const ReadOptions& options);
+
+// As it is called in messages.
+[[nodiscard]] std::string delimiter_name(char delimiter);
 
 }  // namespace mfga

@@ -61,39 +61,50 @@ const char* scan_index(const char* p, const char* end, Index& index) {
   return p;
 }
 
-// The largest index in a line. Words that are no pair are left to the reading to complain about.
-Index largest_index_in(std::string_view line) {
+struct Pairs {
+  Index largest_index = 0;
+  Index count = 0;
+};
+
+// The pairs of a line. Words that are none are left to the reading to complain about.
+void look_for_pairs(std::string_view line, Pairs& found) {
   const char* p = line.data();
   const char* const end = p + line.size();
-  Index largest = 0;
   while (p != end && is_space(*p)) ++p;
   for (bool is_label = true;; is_label = false) {
     Index index = 0;
     if (!is_label) {
       const char* const colon = scan_index(p, end, index);
-      if (colon != p && colon != end && *colon == ':' && index <= kLargestIndex)
-        largest = std::max(largest, index);
+      if (colon != p && colon != end && *colon == ':' && index <= kLargestIndex) {
+        found.largest_index = std::max(found.largest_index, index);
+        ++found.count;
+      }
     }
     while (p != end && !is_space(*p)) ++p;
     while (p != end && is_space(*p)) ++p;
-    if (p == end) return largest;
+    if (p == end) return;
   }
 }
 
-Index largest_index(const TextRows& rows, const TextLayout& layout, ThreadPool& pool) {
-  std::vector<Index> largest(rows.chunks.size());
-  pool.run(std::ssize(largest), [&](Index i) {
+Pairs find_pairs(const TextRows& rows, const TextLayout& layout, ThreadPool& pool) {
+  std::vector<Pairs> found(rows.chunks.size());
+  pool.run(std::ssize(found), [&](Index i) {
     const auto chunk = static_cast<std::size_t>(i);
     const char* const end = rows.chunks[chunk].data() + rows.chunks[chunk].size();
-    Index skipped = 0;
+    TextLayout::Skipped skipped;
     for (const char* p = layout.find_row(rows.chunks[chunk].data(), end, skipped); p != end;
          p = layout.find_row(p, end, skipped)) {
       const char* const newline = line_end(p, end);
-      largest[chunk] = std::max(largest[chunk], largest_index_in(without_comment({p, newline})));
+      look_for_pairs(without_comment({p, newline}), found[chunk]);
       p = newline == end ? end : newline + 1;
     }
   });
-  return largest.empty() ? 0 : *std::ranges::max_element(largest);
+  Pairs all;
+  for (const auto& [largest_index, count] : found) {
+    all.largest_index = std::max(all.largest_index, largest_index);
+    all.count += count;
+  }
+  return all;
 }
 
 }  // namespace
@@ -112,13 +123,24 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
   rows_ = locate_rows(text, 1, layout_, Quoting::kNone, options.chunk_bytes, pool);
   Index features = options.n_features;
   if (features == 0) {
-    features = largest_index(rows_, layout_, pool);
+    const Pairs pairs = find_pairs(rows_, layout_, pool);
+    features = pairs.largest_index;
     if (features == 0) {
       throw Error(
           ErrorKind::kBadData,
           fmt::format("{}: no line has an index:value pair; expected LIBSVM rows (pass --n-features if all "
                       "features are 0)",
                       path_));
+    }
+    // Then nearly all columns would be 0 in every row: rather one index is wrong.
+    constexpr Index kManyFeatures = 1'000'000;
+    constexpr Index kMostFeaturesPerPair = 100;
+    if (features > kManyFeatures && features / kMostFeaturesPerPair > pairs.count) {
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("{}: the largest index is {}, but the file has only {} pairs index:value; correct "
+                      "that index, or pass --n-features {} if it is right",
+                      path_, features, pairs.count, features));
     }
   }
   // A wrong index can ask for any amount of memory: find out before the columns are named.
@@ -136,6 +158,7 @@ TextFields LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& t
         fmt::format("{}: has no rows: every line is blank or a comment; expected LIBSVM rows", path_));
   }
   table.lines = rows_.lines;
+  report_comments(layout_.comment, rows_.leading_comments, rows_.inner_comments, table);
   table.values = allocate_matrix(path_, rows_.rows(), plan.numbers);
   std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows_.rows() : 0),
                                               "0");
@@ -143,7 +166,7 @@ TextFields LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& t
     const std::string_view chunk = rows_.chunks[static_cast<std::size_t>(i)];
     const char* const end = chunk.data() + chunk.size();
     std::string_view unused_target;
-    Index skipped = 0;
+    TextLayout::Skipped skipped;
     Index row = rows_.first_rows[static_cast<std::size_t>(i)];
     for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
          p = layout_.find_row(p, end, skipped), ++row) {
@@ -156,7 +179,7 @@ TextFields LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& t
       p = next;
     }
   });
-  if (plan.has_target()) convert_target(target_fields, plan.target, pool, table);
+  if (plan.has_target()) convert_target(target_fields, plan.target, {}, pool, table);
   return {};
 }
 

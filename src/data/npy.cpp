@@ -124,6 +124,7 @@ NpyReader::NpyReader(std::string path, std::string_view bytes) : path_(std::move
         n_rows, n_columns, bytes.size()));
   }
   // Only now: a damaged shape can ask for any number of columns.
+  check_columns(path_, n_columns);
   rows_ = n_rows;
   set_columns(numbered_columns(n_columns));
   data_ = bytes.substr(0, static_cast<std::size_t>(needed) * number_size_);

@@ -2,6 +2,7 @@
 // Messages are cut by UTF-8 characters, not bytes, so that no half character is shown.
 #include "data/number_text.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mfga {
@@ -19,6 +20,72 @@ FieldContent classify_field(std::string_view text, double& value) {
   const char* const end = text.data() + text.size();
   if (scan_number(text.data(), end, value) != end) return FieldContent::kText;
   return std::isfinite(value) ? FieldContent::kFinite : FieldContent::kNotFinite;
+}
+
+namespace {
+
+constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
+// Appends the digits of a whole number without its separators: one to three digits, then groups of three. An
+// empty text, as before a decimal sign, has no digits.
+bool append_ungrouped(std::string_view text, char other_separator, std::string& digits) {
+  constexpr std::size_t kGroup = 3;
+  const auto is_separator = [&](char c) { return c == other_separator || c == ' ' || c == '\''; };
+  const auto found = std::ranges::find_if(text, is_separator);
+  if (found == text.end()) {
+    digits += text;
+    return std::ranges::all_of(text, is_digit);
+  }
+  std::size_t in_group = 0;
+  bool is_first = true;
+  for (const char c : text) {
+    if (is_digit(c)) {
+      if (++in_group > kGroup) return false;
+      digits += c;
+    } else {
+      // All separators are the same, and no group before one is 0.
+      const bool is_whole_group = is_first ? in_group > 0 && text.front() != '0' : in_group == kGroup;
+      if (c != *found || !is_whole_group) return false;
+      is_first = false;
+      in_group = 0;
+    }
+  }
+  return in_group == kGroup;
+}
+
+}  // namespace
+
+FieldContent classify_field(std::string_view text, const NumberStyle& style, double& value) {
+  if (style.is_plain()) return classify_field(text, value);
+  text = trim(text);
+  if (text.empty()) return FieldContent::kEmpty;
+  if (style.has_percent) {
+    if (!text.ends_with('%')) return FieldContent::kText;
+    text = trim(text.substr(0, text.size() - 1));
+    if (text.empty()) return FieldContent::kText;
+  }
+  std::string plain;
+  if (text.starts_with('-') || text.starts_with('+')) {
+    plain += text.front();
+    text.remove_prefix(1);
+  }
+  if (text.empty() || !(is_digit(text.front()) || text.front() == style.decimal)) {
+    // Words such as nan, and nothing else, are left.
+    return text.find_first_of("0123456789") == std::string_view::npos
+               ? classify_field(plain.append(text), value)
+               : FieldContent::kText;
+  }
+  const std::size_t whole_end =
+      std::min(text.find_first_of(std::string{style.decimal, 'e', 'E'}), text.size());
+  if (!append_ungrouped(text.substr(0, whole_end), style.decimal == ',' ? '.' : ',', plain))
+    return FieldContent::kText;
+  std::string_view rest = text.substr(whole_end);
+  if (rest.starts_with(style.decimal)) {
+    plain += '.';
+    rest.remove_prefix(1);
+    if (rest.find('.') != std::string_view::npos) return FieldContent::kText;
+  }
+  return classify_field(plain.append(rest), value);
 }
 
 bool is_utf8(std::string_view text) {

@@ -89,6 +89,16 @@ enum class FieldContent { kFinite, kNotFinite, kEmpty, kText };
 // What a field holds, spaces around it aside; a number is stored in `value`.
 [[nodiscard]] FieldContent classify_field(std::string_view text, double& value);
 
+// How the numbers of a column are written.
+struct NumberStyle {
+  char decimal = '.';        // or ','
+  bool has_groups = false;   // thousands may be separated, by the other of these, a space or an apostrophe
+  bool has_percent = false;  // all end in %, which is left out: 5% is 5
+
+  [[nodiscard]] bool is_plain() const { return decimal == '.' && !has_groups && !has_percent; }
+};
+[[nodiscard]] FieldContent classify_field(std::string_view text, const NumberStyle& style, double& value);
+
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 // Whether the bytes are UTF-8. Names and labels must be, for they go into models and reports as JSON.

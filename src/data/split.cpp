@@ -32,8 +32,8 @@ std::vector<bool> choose_rows(Index rows, Index count, std::uint64_t seed) {
 
 Index RowLines::line_of_row(Index row) const {
   if (!listed.empty()) return listed[static_cast<std::size_t>(row)];
-  const auto skipped = std::ranges::upper_bound(skipped_rows, row) - skipped_rows.begin();
-  return first_line + row + skipped;
+  const auto next = std::ranges::upper_bound(skips, row, {}, &Skip::row);
+  return first_line + row + (next == skips.begin() ? 0 : std::prev(next)->lines);
 }
 
 Table split_off(Table& table, double fraction, std::uint64_t seed) {

@@ -12,6 +12,7 @@
 #include "data/format_detection.hpp"
 #include "data/libsvm.hpp"
 #include "data/npy.hpp"
+#include "data/number_styles.hpp"
 #include "data/number_text.hpp"
 #include "data/table_reader.hpp"
 #include "mfga/error.hpp"
@@ -41,11 +42,13 @@ void check_range(std::string_view option, Index value, Index least, Index most) 
 }
 
 void check_options(const ReadOptions& options) {
+  constexpr std::array<std::string_view, 3> kDecimals = {"auto", ".", ","};
   constexpr std::array<std::string_view, 5> kFormats = {"auto", "csv", "tsv", "libsvm", "npy"};
   constexpr std::array<std::string_view, 3> kHeaders = {"auto", "yes", "no"};
   constexpr Index kMostThreads = 4096;
   check_choice("format", options.format, kFormats);
   check_choice("header", options.header, kHeaders);
+  check_choice("decimal", options.decimal, kDecimals);
   check_range("n-features", options.n_features, 0, std::numeric_limits<std::int32_t>::max());
   check_range("threads", options.threads, 0, kMostThreads);
   check_range("chunk-bytes", options.chunk_bytes, 1, std::numeric_limits<Index>::max() / 2);
@@ -117,11 +120,9 @@ struct TableFile::Impl {
     plan.texts.push_back(std::move(request));
   }
 
-  // Whether a column is text by what it begins with. An empty field is an error in either case.
-  [[nodiscard]] bool begins_with_text(Index column) const {
-    double value = 0;
-    return first_row &&
-           classify_field(first_row->fields[static_cast<std::size_t>(column)], value) == FieldContent::kText;
+  // Whether a column is text where nothing is said about it. An empty field is an error in either case.
+  [[nodiscard]] bool is_text(Index column, char decimal) const {
+    return first_row && !is_number_column(*reader, *first_row, column, decimal);
   }
 
   void check_can_be_text(Index column) const {
@@ -200,6 +201,8 @@ bool TableFile::has_header() const { return impl_->reader->has_header(); }
 const std::vector<std::string>& TableFile::columns() const { return impl_->reader->columns(); }
 Index TableFile::default_target() const { return impl_->reader->default_target(); }
 
+std::optional<Index> TableFile::index_column() const { return impl_->reader->index_column(); }
+
 Index TableFile::column(std::string_view name_or_index, std::string_view option) const {
   return find_column(columns(), name_or_index, option, path());
 }
@@ -208,13 +211,19 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
                       std::span<const Index> text) const {
   const auto start = Clock::now();
   ColumnPlan plan = impl_->start_plan(target);
-  std::vector<std::string> names;
+  std::vector<Index> unknown_columns;  // numbers or text
   for (const Index column : predictors) {
     impl_->check_column(column);
+    if (std::ranges::find(text, column) == text.end()) unknown_columns.push_back(column);
+  }
+  if (target) unknown_columns.push_back(*target);
+  const char decimal = choose_decimal(path(), *impl_->reader, unknown_columns, impl_->options.decimal);
+  std::vector<std::string> names;
+  for (const Index column : predictors) {
     names.push_back(impl_->name_of(column));
     const bool is_asked_for = std::ranges::find(text, column) != text.end();
     if (is_asked_for) impl_->check_can_be_text(column);
-    if (is_asked_for || impl_->begins_with_text(column)) {
+    if (is_asked_for || impl_->is_text(column, decimal)) {
       impl_->place_text(plan, {column, is_asked_for});
     } else {
       impl_->place(plan, column, plan.numbers++);
@@ -222,6 +231,7 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   }
   ThreadPool pool(impl_->options.threads);
   Table table;
+  choose_styles(*impl_->reader, decimal, plan, table.remarks);
   const TextFields texts = impl_->read_plan(plan, pool, table);
   if (texts.empty()) {
     table.columns = std::move(names);
@@ -239,13 +249,23 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
       table.columns.push_back(name);
       continue;
     }
-    levels.push_back(texts.levels(std::ssize(levels), name, table, has_header()));
-    table.text_columns.push_back({name, to.columns, levels.back()});
+    auto [level_texts, why_none] = texts.levels(std::ssize(levels), name, table, has_header());
+    levels.push_back(std::move(level_texts));
     std::vector<Index>& places = to.of_level.emplace_back();
+    if (!why_none.empty()) {
+      table.remarks.push_back(
+          fmt::format("left out: \"{}\" {} (--text reads it all the same)", name, why_none));
+      continue;
+    }
+    table.text_columns.push_back({name, to.columns, levels.back()});
     for (const std::string& level : levels.back()) {
       places.push_back(to.columns++);
       table.columns.push_back(level_name(name, level));
     }
+  }
+  if (table.columns.empty()) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: no predictors are left: {}", path(), fmt::join(table.remarks, "; ")));
   }
   table.values = texts.spread(table.values, levels, to, path(), pool);
   impl_->finish(start, table);
@@ -282,6 +302,13 @@ Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index
     to.of_level[static_cast<std::size_t>(text - plan.texts.begin())].push_back(destination);
   }
   for (const TextRequest& text : plan.texts) impl_->check_is_still_text(text);
+  std::vector<Index> number_columns;
+  for (Index i = 0; i < std::ssize(plan.slots); ++i) {
+    const Index slot = plan.slots[static_cast<std::size_t>(i)];
+    if (slot >= 0 || slot == kTargetColumn) number_columns.push_back(i);
+  }
+  const char decimal = choose_decimal(path(), *impl_->reader, number_columns, impl_->options.decimal);
+  choose_styles(*impl_->reader, decimal, plan, table.remarks);
   ThreadPool pool(impl_->options.threads);
   const TextFields texts = impl_->read_plan(plan, pool, table);
   if (!texts.empty()) table.values = texts.spread(table.values, {}, to, path(), pool);
@@ -304,6 +331,14 @@ void TableFile::forget(ConstMatrixView rows) const {
 
 Table TableFile::read_for_training(std::string_view target, std::span<const std::string> ignore,
                                    std::span<const std::string> text) const {
+  if (columns().size() == 1 && (format() == "csv" || format() == "tsv")) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("{}: no predictors are left: the table has 1 column, \"{}\"; expected at least one "
+                    "more (fields between tabs, commas, semicolons, bars or spaces are told apart by "
+                    "themselves; --delimiter names another one)",
+                    path(), columns().front()));
+  }
   const Index target_column = target.empty() ? default_target() : column(target, "--target");
   std::vector<bool> is_left_out(columns().size());
   is_left_out[static_cast<std::size_t>(target_column)] = true;
@@ -318,6 +353,9 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
     }
     is_left_out[static_cast<std::size_t>(ignored)] = true;
   }
+  const std::optional<Index> index = index_column();
+  const bool leaves_index_out = index && !is_left_out[static_cast<std::size_t>(*index)];
+  if (leaves_index_out) is_left_out[static_cast<std::size_t>(*index)] = true;
   std::vector<Index> predictors;
   for (Index i = 0; i < std::ssize(columns()); ++i) {
     if (!is_left_out[static_cast<std::size_t>(i)]) predictors.push_back(i);
@@ -342,7 +380,12 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
     }
     text_columns.push_back(text_column);
   }
-  return read(predictors, target_column, text_columns);
+  Table table = read(predictors, target_column, text_columns);
+  if (leaves_index_out) {
+    table.remarks.push_back(fmt::format(
+        "left out: column {} has no name and numbers the rows (give it a name to use it)", *index + 1));
+  }
+  return table;
 }
 
 }  // namespace mfga

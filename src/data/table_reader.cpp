@@ -27,7 +27,8 @@ Error not_a_number_error(std::string_view path, Index line, Index column, std::s
   if (content == FieldContent::kText) {
     advice = fmt::format("correct the row or leave it out, or leave the column out with --ignore {}{}", name,
                          further_advice);
-    if (std::ranges::count(found, ',') == 1) advice += "; decimals are written with a point, not a comma";
+    if (found.find(',') != std::string_view::npos)
+      advice += "; numbers with a decimal comma are read with --decimal ,";
   }
   return data_error(path, line, column,
                     fmt::format("found {} in column \"{}\"; expected a {}number ({})", shown, name,
@@ -45,6 +46,29 @@ void check_memory(std::string_view path, Index rows, Index columns) {
             "{}: a table of {} rows and {} columns needs {:.1f} GB of memory; this machine has {:.1f} "
             "GB (leave columns out with --ignore, or use fewer rows)",
             path, rows, columns, needed * 1e-9, memory * 1e-9));
+  }
+}
+
+void check_columns(std::string_view path, Index columns) {
+  if (columns <= kMostColumns) return;
+  throw Error(
+      ErrorKind::kBadData,
+      fmt::format("{}: has {} columns, more than the {} that a table may have; is the delimiter right, and "
+                  "do lines end where rows do?",
+                  path, columns, kMostColumns));
+}
+
+void report_comments(const std::string& comment, Index above, Index below, Table& table) {
+  if (above > 0)
+    table.remarks.push_back(
+        fmt::format("comments: {} line{} above the first row", above, above == 1 ? "" : "s"));
+  if (below > 0) {
+    table.warnings.push_back(fmt::format(
+        "{}: {} below the first line, and {} left out as comments; if these are rows, add --comment \"\"",
+        table.source,
+        below == 1 ? fmt::format("1 line begins with {}", comment)
+                   : fmt::format("{} lines begin with {}", below, comment),
+        below == 1 ? "is" : "are"));
   }
 }
 

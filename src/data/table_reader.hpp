@@ -4,17 +4,21 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/threads.hpp"
+#include "data/number_text.hpp"
 #include "data/text_fields.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
 
 namespace mfga {
+
+struct ColumnLook;
 
 // Where each column of the file goes: a position among the columns of numbers, or one of the two below, or
 // text_slot(position among the columns of text).
@@ -28,9 +32,13 @@ struct ColumnPlan {
   ColumnSlots slots;  // by column of the file
   Index numbers = 0;
   std::vector<TextRequest> texts;
-  Index target = -1;  // column of the file; negative: none
+  Index target = -1;                // column of the file; negative: none
+  std::vector<NumberStyle> styles;  // by column of the file; empty: all are plain
 
   [[nodiscard]] bool has_target() const { return target >= 0; }
+  [[nodiscard]] NumberStyle style(std::size_t column) const {
+    return styles.empty() ? NumberStyle{} : styles[column];
+  }
 };
 
 // The first row, without quotes.
@@ -51,6 +59,9 @@ class TableReader {
   [[nodiscard]] virtual Index default_target() const = 0;
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
 
+  // Of formats that can hold text: what each column looks like.
+  [[nodiscard]] virtual std::span<const ColumnLook> looks() const { return {}; }
+  [[nodiscard]] virtual std::optional<Index> index_column() const { return std::nullopt; }
   // Of formats that can hold text; its fields have not been checked.
   [[nodiscard]] virtual std::optional<FirstRow> first_row() const { return std::nullopt; }
   // Fills in values (the columns of numbers), target, labels and lines of the table; returns the columns of
@@ -83,8 +94,15 @@ class TableReader {
 [[nodiscard]] Error not_a_number_error(std::string_view path, Index line, Index column, std::string_view name,
                                        std::string_view found, std::string_view further_advice = "");
 
+// What is said about comment lines; those below the first line of the table may have been meant as rows.
+void report_comments(const std::string& comment, Index above, Index below, Table& table);
+
 // Throws where a matrix of this size cannot fit the machine's memory.
 void check_memory(std::string_view path, Index rows, Index columns);
+// Throws where a file has more columns than a table can be meant to have: what is kept for each, such as its
+// name, would take more memory than the table.
+inline constexpr Index kMostColumns = 10'000'000;
+void check_columns(std::string_view path, Index columns);
 // A matrix of any numbers, after that check.
 [[nodiscard]] Matrix allocate_matrix(std::string_view path, Index rows, Index columns);
 

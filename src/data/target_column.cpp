@@ -26,11 +26,12 @@ struct Tally {
   Index first_not_finite = -1;
 };
 
-FieldContent classify_raw(std::string_view field, double& value) {
-  return field.starts_with('"') ? classify_field(unquote(field), value) : classify_field(field, value);
+FieldContent classify_raw(std::string_view field, const NumberStyle& style, double& value) {
+  return field.starts_with('"') ? classify_field(unquote(field), style, value)
+                                : classify_field(field, style, value);
 }
 
-Tally convert_numbers(const std::vector<std::string_view>& fields, ThreadPool& pool,
+Tally convert_numbers(const std::vector<std::string_view>& fields, const NumberStyle& style, ThreadPool& pool,
                       std::vector<double>& target) {
   const Index rows = std::ssize(fields);
   std::vector<Tally> tallies(static_cast<std::size_t>((rows + kRowsPerTask - 1) / kRowsPerTask));
@@ -39,7 +40,7 @@ Tally convert_numbers(const std::vector<std::string_view>& fields, ThreadPool& p
     const Index last = std::min(rows, (task + 1) * kRowsPerTask);
     for (Index row = task * kRowsPerTask; row < last; ++row) {
       const auto i = static_cast<std::size_t>(row);
-      const FieldContent content = classify_raw(fields[i], target[i]);
+      const FieldContent content = classify_raw(fields[i], style, target[i]);
       const bool is_number = content == FieldContent::kFinite || content == FieldContent::kNotFinite;
       if (is_number) ++tally.numbers;
       if (!is_number && tally.first_text < 0) tally.first_text = row;
@@ -71,10 +72,10 @@ void convert_labels(const std::vector<std::string_view>& fields, Table& table) {
 
 }  // namespace
 
-void convert_target(const std::vector<std::string_view>& fields, Index column, ThreadPool& pool,
-                    Table& table) {
+void convert_target(const std::vector<std::string_view>& fields, Index column, const NumberStyle& style,
+                    ThreadPool& pool, Table& table) {
   table.target.resize(fields.size());
-  const Tally tally = convert_numbers(fields, pool, table.target);
+  const Tally tally = convert_numbers(fields, style, pool, table.target);
   const auto error_at = [&](Index row, std::string_view expected) {
     return data_error(table.source, table.lines.line_of_row(row), column + 1,
                       fmt::format("found {} in the target \"{}\"; {}",

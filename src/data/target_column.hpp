@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "core/threads.hpp"
+#include "data/number_text.hpp"
 #include "mfga/table.hpp"
 
 namespace mfga {
 
 // Fills in target and labels of the table, whose source, target_name and lines are known. `column` is the
-// target's position in the file, from 0, and `fields` its text in each row, with quotes.
-void convert_target(const std::vector<std::string_view>& fields, Index column, ThreadPool& pool,
-                    Table& table);
+// target's position in the file, from 0, `style` how its numbers are written, and `fields` its text in each
+// row, with quotes.
+void convert_target(const std::vector<std::string_view>& fields, Index column, const NumberStyle& style,
+                    ThreadPool& pool, Table& table);
 
 }  // namespace mfga

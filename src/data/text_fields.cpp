@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <set>
 
+#include "data/date_text.hpp"
 #include "data/number_text.hpp"
 #include "data/table_reader.hpp"
 #include "data/text_rows.hpp"
@@ -19,10 +20,25 @@ constexpr std::uint16_t kUnknownLevel = std::numeric_limits<std::uint16_t>::max(
 // A text can stand in the file in two ways, with and without quotes.
 constexpr std::size_t kMostListed = 2 * kMostLevels;
 
+// In whatever way it is written.
 bool is_number(std::string_view text) {
-  double value = 0;
-  const FieldContent content = classify_field(text, value);
-  return content == FieldContent::kFinite || content == FieldContent::kNotFinite;
+  constexpr std::array<NumberStyle, 5> kStyles = {
+      {{}, {'.', true, false}, {',', true, false}, {'.', true, true}, {',', true, true}}};
+  return std::ranges::any_of(kStyles, [&](const NumberStyle& style) {
+    double value = 0;
+    const FieldContent content = classify_field(text, style, value);
+    return content == FieldContent::kFinite || content == FieldContent::kNotFinite;
+  });
+}
+
+bool are_dates(const std::set<std::string>& texts) {
+  return 10 * std::ranges::count_if(texts, looks_like_date) >= 9 * std::ssize(texts);
+}
+
+// Whether texts are so many that most rows have one of their own.
+bool are_identifiers(Index texts, Index rows) {
+  constexpr Index kFewest = 20;  // fewer are as likely levels of a small table
+  return texts > kFewest && 2 * texts > rows;
 }
 
 }  // namespace
@@ -82,10 +98,23 @@ void TextFields::add(Part& part, Index i, Index row, std::string_view field) {
   if (has_room) texts.codes.emplace(field, code);
 }
 
-std::vector<std::string> TextFields::levels(Index i, const std::string& name, const Table& table,
-                                            bool has_header) const {
+std::string_view TextFields::text_of_row(Index i, const Part& part, Index row) const {
+  return part.texts[static_cast<std::size_t>(i)].listed[column(i).codes[static_cast<std::size_t>(row)]];
+}
+
+std::set<std::string> TextFields::first_texts(Index i, Index most_rows) const {
+  std::set<std::string> texts;
+  for (const Part& part : parts_) {
+    const Index end = std::min(part.first_row + part.rows, most_rows);
+    for (Index row = part.first_row; row < end; ++row) texts.insert(unquote(text_of_row(i, part, row)));
+  }
+  return texts;
+}
+
+TextFields::Levels TextFields::levels(Index i, const std::string& name, const Table& table,
+                                      bool has_header) const {
   const TextRequest& request = column(i).request;
-  if (!request.levels.empty()) return request.levels;
+  if (!request.levels.empty()) return {request.levels, {}};
   std::set<std::string> found;
   bool too_many = false;
   for (const Part& part : parts_) {
@@ -95,34 +124,41 @@ std::vector<std::string> TextFields::levels(Index i, const std::string& name, co
     }
     too_many = too_many || texts.is_full;
   }
-  const auto text_of_row = [&](const Part& part, Index row) {
-    return part.texts[static_cast<std::size_t>(i)].listed[column(i).codes[static_cast<std::size_t>(row)]];
-  };
+  too_many = too_many || found.size() > kMostLevels;
+  Index judged_rows = std::ssize(column(i).codes);
+  if (too_many) {  // no part's list is full within so many rows
+    judged_rows = std::min<Index>(judged_rows, kMostLevels);
+    found = first_texts(i, judged_rows);
+  }
   const auto error_at = [&](Index row, const std::string& text) {
     return data_error(table.source, table.lines.line_of_row(row), request.column + 1, text);
   };
   // Parts of comments alone have no rows.
   const Part& first_part = *std::ranges::find_if(parts_, [](const Part& part) { return part.rows > 0; });
-  const std::string first = quoted_for_message(unquote(text_of_row(first_part, 0)));
-  if (too_many || found.size() > kMostLevels) {
+  const std::string first = quoted_for_message(unquote(text_of_row(i, first_part, 0)));
+  const auto numbers = std::ranges::count_if(found, is_number);
+  if (!request.is_asked_for && 2 * numbers > std::ssize(found)) {
+    throw error_at(
+        0, fmt::format(
+               "found {} in column \"{}\"; expected a number, as most other values of the column are "
+               "(correct the row or leave it out; read other decimal signs with --decimal, or the column as "
+               "text with --text {}{})",
+               first, name, name, has_header ? "" : ", or pass --header yes if this line holds names"));
+  }
+  if (!request.is_asked_for && are_dates(found)) return {{}, "holds dates or times"};
+  if (!request.is_asked_for && are_identifiers(std::ssize(found), judged_rows))
+    return {{}, "has a text of its own in most rows, as an identifier has"};
+  if (too_many) {
     throw error_at(
         0, fmt::format("column \"{}\" is read as text, for it begins with {}, and holds more than {} "
                        "different texts; it looks like an identifier: leave it out with --ignore {} (or, if "
                        "it is a column of numbers, correct this row)",
                        name, first, kMostLevels, name));
   }
-  const auto numbers = static_cast<std::size_t>(std::ranges::count_if(found, is_number));
-  if (!request.is_asked_for && 2 * numbers > found.size()) {
-    throw error_at(
-        0,
-        fmt::format("found {} in column \"{}\"; expected a number, as most other values of the column are "
-                    "(correct the row or leave it out, or read the column as text with --text {}{})",
-                    first, name, name, has_header ? "" : ", or pass --header yes if this line holds names"));
-  }
-  if (std::ranges::all_of(found, is_utf8)) return {found.begin(), found.end()};
+  if (std::ranges::all_of(found, is_utf8)) return {{found.begin(), found.end()}, {}};
   for (const Part& part : parts_) {
     for (Index row = part.first_row; row < part.first_row + part.rows; ++row) {
-      if (is_utf8(text_of_row(part, row))) continue;
+      if (is_utf8(text_of_row(i, part, row))) continue;
       throw error_at(row, fmt::format("the text in column \"{}\" is not UTF-8; convert the file, for example "
                                       "with iconv -f latin1 -t utf-8",
                                       name));
@@ -139,6 +175,7 @@ Matrix TextFields::spread(const Matrix& numbers, const std::vector<std::vector<s
     // From the codes of this part to columns of the table.
     std::vector<std::vector<Index>> destinations(columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (to.of_level[i].empty()) continue;
       if (!columns_[i].known.empty()) destinations[i] = to.of_level[i];
       for (const std::string_view raw : part.texts[i].listed) {
         const auto level = std::ranges::lower_bound(levels[i], unquote(raw)) - levels[i].begin();
@@ -152,7 +189,7 @@ Matrix TextFields::spread(const Matrix& numbers, const std::vector<std::vector<s
         out[to.of_number[j]] = numbers(row, static_cast<Index>(j));
       for (std::size_t i = 0; i < columns_.size(); ++i) {
         const std::uint16_t code = columns_[i].codes[static_cast<std::size_t>(row)];
-        if (code != kUnknownLevel) out[destinations[i][code]] = 1;
+        if (code != kUnknownLevel && !destinations[i].empty()) out[destinations[i][code]] = 1;
       }
     }
   });

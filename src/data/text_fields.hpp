@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -49,10 +50,14 @@ class TextFields {
   // parts.
   void add(Part& part, Index column, Index row, std::string_view field);
 
-  // The levels of a column, sorted: the known ones, or those found. Throws where the column should not have
-  // been read as text. The table's source and lines are known.
-  [[nodiscard]] std::vector<std::string> levels(Index column, const std::string& name, const Table& table,
-                                                bool has_header) const;
+  struct Levels {
+    std::vector<std::string> texts;  // sorted
+    std::string why_none;            // where the column is no predictor: what it is instead
+  };
+  // The levels of a column: the known ones, or those found. Throws where the column should not have been read
+  // as text. The table's source and lines are known.
+  [[nodiscard]] Levels levels(Index column, const std::string& name, const Table& table,
+                              bool has_header) const;
 
   // Where numbers and levels go: to these columns of a table.
   struct Destinations {
@@ -60,7 +65,7 @@ class TextFields {
     std::vector<Index> of_number;              // by column of the numbers
     std::vector<std::vector<Index>> of_level;  // by text column and level
   };
-  // The numbers and the levels, the latter as 0 and 1, in one table.
+  // The numbers and the levels, the latter as 0 and 1, in one table. Columns without levels are left out.
   [[nodiscard]] Matrix spread(const Matrix& numbers, const std::vector<std::vector<std::string>>& levels,
                               const Destinations& to, std::string_view path, ThreadPool& pool) const;
 
@@ -79,6 +84,9 @@ class TextFields {
     std::vector<std::uint16_t> codes;  // by row
   };
   [[nodiscard]] const Column& column(Index i) const { return columns_[static_cast<std::size_t>(i)]; }
+  // The text of a row, as it stands in the file; the part's list must have it.
+  [[nodiscard]] std::string_view text_of_row(Index column, const Part& part, Index row) const;
+  [[nodiscard]] std::set<std::string> first_texts(Index column, Index most_rows) const;
 
   std::vector<Column> columns_;
   std::vector<Part> parts_;

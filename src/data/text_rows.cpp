@@ -41,7 +41,7 @@ std::vector<std::string_view> cut_at_rows(std::string_view text, Index chunk_byt
   std::vector<std::string_view> chunks;
   const char* const end = text.data() + text.size();
   const char* chunk = text.data();
-  Index skipped = 0;
+  TextLayout::Skipped skipped;
   for (const char* p = chunk; p != end;) {
     p = layout.find_row(p, end, skipped);
     if (p != end) p = row_end(p, end, layout, Quoting::kPossible);
@@ -55,23 +55,31 @@ std::vector<std::string_view> cut_at_rows(std::string_view text, Index chunk_byt
 
 struct ChunkCount {
   Index rows = 0;
-  std::vector<Index> skipped_rows;  // as in RowLines, counted from the chunk's first row
+  std::vector<RowLines::Skip> skips;  // counted from the chunk's first row
+  Index leading_comments = 0;         // before the chunk's first row
+  Index inner_comments = 0;
+
+  void skip(Index lines) {
+    if (lines == 0) return;
+    const Index before = skips.empty() ? 0 : skips.back().lines;
+    if (skips.empty() || skips.back().row != rows) skips.push_back({rows, 0});
+    skips.back().lines = before + lines;
+  }
 };
 
 ChunkCount count_rows(std::string_view chunk, const TextLayout& layout, Quoting quoting) {
   ChunkCount count;
   const char* const end = chunk.data() + chunk.size();
   for (const char* p = chunk.data();;) {
-    Index skipped = 0;
+    TextLayout::Skipped skipped;
     p = layout.find_row(p, end, skipped);
-    count.skipped_rows.insert(count.skipped_rows.end(), static_cast<std::size_t>(skipped), count.rows);
+    count.skip(skipped.lines);
+    (count.rows == 0 ? count.leading_comments : count.inner_comments) += skipped.comments;
     if (p == end) return count;
     const char* const after = row_end(p, end, layout, quoting);
     ++count.rows;
     if (quoting == Quoting::kPossible) {
-      const Index further_lines = std::count(p, after - 1, '\n');
-      count.skipped_rows.insert(count.skipped_rows.end(), static_cast<std::size_t>(further_lines),
-                                count.rows);
+      count.skip(std::count(p, after - 1, '\n'));
     }
     p = after;
   }
@@ -91,7 +99,7 @@ std::string unquote(std::string_view raw) {
   return content;
 }
 
-const char* TextLayout::find_row(const char* begin, const char* end, Index& skipped_lines) const {
+const char* TextLayout::find_row(const char* begin, const char* end, Skipped& skipped) const {
   while (begin != end) {
     const char* p = begin;
     while (p != end && is_padding(*p)) ++p;
@@ -99,15 +107,23 @@ const char* TextLayout::find_row(const char* begin, const char* end, Index& skip
     if (!is_blank) {
       const bool is_comment = !comment.empty() && std::string_view(p, end - p).starts_with(comment);
       if (!is_comment) return begin;
+      ++skipped.comments;
     }
     begin = next_line(p, end);
-    ++skipped_lines;
+    ++skipped.lines;
   }
   return end;
 }
 
+const char* TextLayout::skip_spaces(const char* p, const char* end) const {
+  if (delimiter != ' ') return p;
+  const char* const field_end = p;
+  while (p != end && is_padding(*p)) ++p;
+  return p == end || *p == '\n' || p == field_end ? p : p - 1;
+}
+
 const char* TextLayout::scan_field(const char* begin, const char* end, RawField& field) const {
-  const auto ends_field = [&](const char* p) { return p == end || *p == delimiter || *p == '\n'; };
+  const auto ends_field = [&](const char* p) { return p == end || is_delimiter(*p) || *p == '\n'; };
   const char* p = begin;
   while (p != end && is_padding(*p)) ++p;
   begin = p;
@@ -122,10 +138,10 @@ const char* TextLayout::scan_field(const char* begin, const char* end, RawField&
       if (++p == end || *p != '"') break;
     }
     const char* const content_end = p;
-    while (p != end && is_padding(*p)) ++p;
+    while (p != end && !is_delimiter(*p) && is_padding(*p)) ++p;
     if (ends_field(p)) {
       field.text = {begin, content_end};
-      return p;
+      return skip_spaces(p, end);
     }
     field.fault = RawField::Fault::kTextAfterQuote;
   }
@@ -133,13 +149,15 @@ const char* TextLayout::scan_field(const char* begin, const char* end, RawField&
   const char* text_end = p;
   while (text_end != begin && is_padding(text_end[-1])) --text_end;
   field.text = {begin, text_end};
-  return p;
+  return skip_spaces(p, end);
 }
 
-const char* TextLayout::scan_row(const char* begin, const char* end, std::vector<RawField>& fields) const {
+const char* TextLayout::scan_row(const char* begin, const char* end, std::vector<RawField>& fields,
+                                 Index most) const {
   fields.clear();
+  RawField unkept;
   for (const char* p = begin;; ++p) {
-    p = scan_field(p, end, fields.emplace_back());
+    p = scan_field(p, end, std::ssize(fields) < most ? fields.emplace_back() : unkept);
     if (p == end) return end;
     if (*p == '\n') return p + 1;
   }
@@ -167,9 +185,13 @@ TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& 
 
   result.lines.first_line = first_line;
   Index rows = 0;
+  Index skipped = 0;
   for (const ChunkCount& count : counts) {
     result.first_rows.push_back(rows);
-    for (const Index row : count.skipped_rows) result.lines.skipped_rows.push_back(rows + row);
+    (rows == 0 ? result.leading_comments : result.inner_comments) += count.leading_comments;
+    result.inner_comments += count.inner_comments;
+    for (const auto& [row, lines] : count.skips) result.lines.skips.push_back({rows + row, skipped + lines});
+    if (!count.skips.empty()) skipped += count.skips.back().lines;
     rows += count.rows;
   }
   result.first_rows.push_back(rows);

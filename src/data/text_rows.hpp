@@ -26,8 +26,8 @@ struct RawField {
 [[nodiscard]] std::string unquote(std::string_view raw);
 
 struct TextLayout {
-  char delimiter = ',';
-  std::string comment;  // lines that begin with this are skipped; empty: none
+  char delimiter = ',';  // a space stands for one or more spaces and tabs
+  std::string comment;   // lines that begin with this are skipped; empty: none
 
   // Spaces around fields. A carriage return is one: it stands before the line's end.
   [[nodiscard]] bool is_padding(char c) const {
@@ -36,12 +36,21 @@ struct TextLayout {
            (c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t'));
   }
 
+  [[nodiscard]] bool is_delimiter(char c) const { return c == delimiter || (delimiter == ' ' && c == '\t'); }
+  // The last character of what separates a field that ends at `p` from the next; or the end of the line.
+  const char* skip_spaces(const char* p, const char* end) const;
+
+  struct Skipped {
+    Index lines = 0;     // blank ones and comments
+    Index comments = 0;  // of these
+  };
   // Skips blank and comment lines; returns the begin of the next row or `end`.
-  const char* find_row(const char* begin, const char* end, Index& skipped_lines) const;
+  const char* find_row(const char* begin, const char* end, Skipped& skipped) const;
   // Reads one field; returns where it ends: at a delimiter, a newline or `end`.
   const char* scan_field(const char* begin, const char* end, RawField& field) const;
-  // Reads the fields of one row; returns the begin of the next line.
-  const char* scan_row(const char* begin, const char* end, std::vector<RawField>& fields) const;
+  // Reads the fields of one row, and keeps so many of them; returns the begin of the next line.
+  const char* scan_row(const char* begin, const char* end, std::vector<RawField>& fields,
+                       Index most = kMostColumns) const;
 };
 
 inline const char* line_end(const char* begin, const char* end) {
@@ -53,6 +62,8 @@ struct TextRows {
   std::vector<std::string_view> chunks;
   std::vector<Index> first_rows;  // of each chunk, and at the end the number of all rows
   RowLines lines;
+  Index leading_comments = 0;  // comment lines before the first row
+  Index inner_comments = 0;    // and below it
 
   [[nodiscard]] Index rows() const { return first_rows.back(); }
 };

@@ -104,11 +104,15 @@ constexpr std::array<OptionRow<CrossValidationOptions>, 2> kCrossValidationTable
     {"ridges", &CrossValidationOptions::ridges, "L1,L2,...", 0, kHuge, "--ridge cv: ridges to choose from"},
 }};
 
-constexpr std::array<OptionRow<ReadOptions>, 4> kReadTable = {{
+constexpr std::array<OptionRow<ReadOptions>, 6> kReadTable = {{
     {"format", &ReadOptions::format, "auto|csv|tsv|libsvm|npy", 0, 0,
      "format of the data files; auto: recognised from the content. All may be gzip-compressed"},
     {"header", &ReadOptions::header, "auto|yes|no", 0, 0,
-     "whether the first line holds column names; auto: yes if none of its fields is a number"},
+     "whether the first line holds column names; auto: by comparison with the lines below"},
+    {"delimiter", &ReadOptions::delimiter, "D", 0, 0,
+     "between the fields of a line: tab, space (one or more) or one character; auto: found out"},
+    {"decimal", &ReadOptions::decimal, "auto|.|,", 0, 0,
+     "decimal sign; the other one may separate thousands. auto: by what all values of a column fit"},
     {"comment", &ReadOptions::comment, "PREFIX", 0, 0,
      "lines that begin with PREFIX are skipped; \"\": none"},
     {"n-features", &ReadOptions::n_features, "D", 0, kMany,

@@ -73,6 +73,45 @@ TEST_F(TextTool, UnknownTextsAreCounted) {
   expect_warning(train({"--test", file}), {"new.csv", "of 300 values in column \"colour\"", "line"});
 }
 
+TEST_F(TextTool, DatesAndIdentifiersAreLeftOutAndNotNeeded) {
+  std::string text = ",id,when,a,y\n";
+  std::string without = "a\n";
+  int n = 0;
+  for (const SmallRow& row : small_rows(60)) {
+    text += fmt::format("{0},n{0},2024-01-{1:02},{2},{3}\n", n, 1 + n % 28, row.a, row.a + 0.1 * row.b);
+    without += fmt::format("{}\n", row.a);
+    ++n;
+  }
+  const Arguments command = {"train",   "--train", write(text), "--model", model(),
+                             "--terms", "2",       "--tune",    "no"};
+  expect_message(run_well(command).out,
+                 {"60 rows, 1 predictors", "header: yes", "left out: \"id\" has a text of its own",
+                  "left out: \"when\" holds dates", "left out: column 1 has no name"});
+  EXPECT_EQ(run_json(command).at("remarks").size(), 4U);
+  EXPECT_EQ(run_well({"predict", model(), write(without, "new.csv")}).out,
+            run_well({"predict", model(), write(text, "new.csv")}).out);
+}
+
+TEST_F(TextTool, NumbersAsNamesAreAHeaderInTrainingAndPrediction) {
+  std::string text = "2019,2021\n";
+  for (const SmallRow& row : small_rows(60)) text += fmt::format("{:.0f},{:.0f}\n", 100 * row.a, 200 * row.a);
+  const std::string file = write(text);
+  const Json report =
+      run_json({"train", "--train", file, "--target", "2021", "--model", model(), "--tune", "no"});
+  EXPECT_EQ(report.at("n_train"), 60);
+  EXPECT_EQ(run_json({"evaluate", model(), file}).at("rows"), 60);
+  EXPECT_EQ(
+      run_json({"predict", model(), write("2019\n5\n7\n", "new.csv"), "-o", path("out.csv")}).at("rows"), 2);
+}
+
+TEST_F(TextTool, CommentsAmongTheRowsAreWarnedOf) {
+  const std::string text = table(300) + "#red,1,2,high\n";
+  const Json report =
+      run_json({"train", "--train", write(text), "--model", model(), "--terms", "2", "--tune", "no"});
+  expect_warning(report, {"1 line begins with #", "--comment"});
+  expect_message(run({"predict", model(), write(text, "new.csv")}).err, {"1 line begins with #"});
+}
+
 TEST_F(TextTool, AColumnThatIsMissingOrHoldsNumbersIsRefused) {
   (void)train();
   expect_message(run_refused({"predict", model(), write("a,zip\n1,2\n", "new.csv")}),

@@ -36,19 +36,6 @@ TEST_F(DelimitedTest, WithoutAHeaderColumnsAreNumbered) {
   EXPECT_EQ(lines_of(file.read_for_training("", {})), (Lines{1, 2}));
 }
 
-TEST_F(DelimitedTest, OneNumberMakesALineDataUnlessAskedOtherwise) {
-  const std::string mixed = write("a,2,c\n1,2,3\n");
-  EXPECT_FALSE(TableFile(mixed, {}).has_header());
-  ReadOptions with_header;
-  with_header.header = "yes";
-  EXPECT_EQ(TableFile(mixed, with_header).columns()[1], "2");
-  ReadOptions without_header;
-  without_header.header = "no";
-  EXPECT_FALSE(TableFile(write("a,b,c\n1,2,3\n"), without_header).has_header());
-  // A number in quotes is a number.
-  EXPECT_FALSE(TableFile(write("\"1\",b\n1,2\n"), {}).has_header());
-}
-
 TEST_F(DelimitedTest, ReadsTheSmallestTables) {
   EXPECT_EQ(row_of(read(write("1,2")), 0), Numbers{1});
   const TableFile one_column(write("v\n1\n2\n"), {});
@@ -65,6 +52,35 @@ TEST_F(DelimitedTest, SkipsBlankAndCommentLinesAndKeepsCountOfThem) {
   EXPECT_EQ(table.values.values, (Numbers{1, 3, 5}));
   EXPECT_EQ(table.target, (Numbers{2, 4, 6}));
   EXPECT_EQ(lines_of(table), (Lines{5, 9, 10}));
+}
+
+TEST_F(DelimitedTest, CommentLinesAreCounted) {
+  const Table above = read(write("# one\n# two\na,y\n1,2\n3,4\n"));
+  ASSERT_FALSE(above.remarks.empty());
+  expect_message(above.remarks.back(), {"comments: 2 lines above"});
+  EXPECT_TRUE(above.warnings.empty());
+  const Table below = read(write("a,y\n#7,2\n1,2\n\n#8,5\n3,4\n"));
+  EXPECT_EQ(below.rows(), 2);
+  ASSERT_EQ(below.warnings.size(), 1U);
+  expect_message(below.warnings[0], {"table.csv: 2 lines begin with #", "--comment \"\""});
+  expect_message(read(write("1,2\n#1,5\n3,4\n")).warnings.at(0), {"1 line begins with #"});
+  expect_message(read(write("1 1:2\n# 1:5\n-1 2:4\n")).warnings.at(0), {"1 line begins with #"});
+  // In quotes it is text.
+  const Table quoted = read(write("a,id,y\n1,#1,2\n"));
+  EXPECT_EQ(quoted.rows(), 1);
+  const Table rows = read(write("id,a,y\n\"#1\",1,2\n\"#2\",3,4\n"));
+  EXPECT_EQ(rows.rows(), 2);
+  EXPECT_EQ(rows.text_columns.at(0).levels, (std::vector<std::string>{"#1", "#2"}));
+  EXPECT_TRUE(rows.warnings.empty());
+}
+
+TEST_F(DelimitedTest, ALineOfDelimitersIsNoTable) {
+  expect_message(error_of(ErrorKind::kBadData, [&] { TableFile(write(std::string(10'000'001, ',')), {}); }),
+                 {"table.csv: ", "10000002 columns", "delimiter"});
+  const std::string broken = "a,b\n1,2\n3" + std::string(100'000, ',') + "\n";
+  expect_message(
+      error_of(ErrorKind::kBadData, [&] { (void)TableFile(write(broken), {}).read_for_training("", {}); }),
+      {":3:3: ", "expected 2 fields", "at least 1002"});
 }
 
 TEST_F(DelimitedTest, CommentPrefixCanBeChosenOrNone) {
@@ -154,8 +170,10 @@ TEST_F(DelimitedTest, TextInANumericColumn) {
       "or "
       "leave the column out with --ignore age; a column that begins with a number is read as text if it is "
       "trained with --text age)");
-  expect_message(read_error(write("a;y\n1;2\n3,14;2\n"), ErrorKind::kBadData),
-                 {":3:1: ", "\"3,14\"", "with a point"});
+  ReadOptions point;
+  point.decimal = ".";
+  expect_message(read_error(write("a;y\n1;2\n3,14;2\n"), ErrorKind::kBadData, point),
+                 {":3:1: ", "\"3,14\"", "--decimal ,"});
   for (const std::string bad : {"1x", "1 2", "--1", "+-1", "0x10", "\"1\"\"\"", "1e", "-", "+"}) {
     expect_message(read_error(write("a,y\n0,2\n" + bad + ",2\n"), ErrorKind::kBadData),
                    {":3:1: found ", "expected a number"});
@@ -183,7 +201,7 @@ TEST_F(DelimitedTest, MissingAndInfiniteValues) {
 TEST_F(DelimitedTest, ColumnNamesMustExistAndDiffer) {
   expect_message(read_error(write("# c\na,b,a\n1,2,3\n"), ErrorKind::kBadData),
                  {"table.csv:2:3: ", "columns 1 and 3", "\"a\"", "--header no"});
-  expect_message(read_error(write(",b,y\n1,2,3\n"), ErrorKind::kBadData), {"table.csv:1:1: ", "has no name"});
+  expect_message(read_error(write("a,,a\n1,2,3\n"), ErrorKind::kBadData), {"columns 1 and 3"});
 }
 
 TEST_F(DelimitedTest, FilesWithoutRows) {

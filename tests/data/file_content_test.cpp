@@ -41,6 +41,18 @@ TEST_F(FileContentTest, InflatesSeveralMembersAndIgnoresPadding) {
   EXPECT_EQ(FileContent(write(members + std::string(512, '\0'))).bytes(), std::string(100'000, 'a') + "b");
 }
 
+TEST_F(FileContentTest, GzipThatExpandsAsNoTableDoesIsRefused) {
+  // 33 MB of one letter, some ten times: the same as one member of 330 MB.
+  const std::string member = compress(std::string(33'000'000, '\n'));
+  std::string small;
+  for (int i = 0; i < 3; ++i) small += member;
+  EXPECT_EQ(FileContent(write(small)).bytes().size(), 99'000'000U);
+  std::string bomb;
+  for (int i = 0; i < 10; ++i) bomb += member;
+  expect_message(error_of(ErrorKind::kBadData, [&] { const FileContent content(write(bomb, "t.gz")); }),
+                 {"t.gz: ", "expands to more than", "200 times", "decompress"});
+}
+
 TEST_F(FileContentTest, DamagedGzipIsAnError) {
   std::string content;
   for (int i = 0; i < 5000; ++i) content += std::to_string(i * 7919 % 10007) + ",";

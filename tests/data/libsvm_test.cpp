@@ -83,7 +83,8 @@ TEST_F(LibsvmTest, ATableWithoutFeaturesOrTooManyIsAnError) {
   const std::string huge = "1 2147483647:1\n";
   std::string text;
   for (int i = 0; i < 3000; ++i) text += huge;
-  expect_message(TableTest::error_of(ErrorKind::kBadData, [&] { TableFile(write(text), {}); }),
+  options.n_features = 2147483647;
+  expect_message(TableTest::error_of(ErrorKind::kBadData, [&] { TableFile(write(text), options); }),
                  {"GB of memory"});
 }
 
@@ -113,6 +114,15 @@ TEST_F(LibsvmTest, RandomTablesRoundTrip) {
     EXPECT_EQ(table.values.values, values);
     EXPECT_EQ(table.target, target);
   }
+}
+
+TEST_F(LibsvmTest, AnIndexFarAboveTheNumberOfPairsIsRefusedBeforeItTakesMemory) {
+  const std::string file = write("1 1:2 2:3\n-1 1:1 100000000:2\n", "t");
+  expect_message(error_of(ErrorKind::kBadData, [&] { const TableFile table(file, {}); }),
+                 {"t: ", "largest index is 100000000", "4 pairs", "--n-features 100000000"});
+  ReadOptions options;
+  options.n_features = 1'500'000;
+  EXPECT_EQ(TableFile(write("1 1:2 1500000:3\n"), options).columns().size(), 1'500'001U);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ Table make_table(Index rows) {
     table.target.push_back(-static_cast<double>(row));
   }
   table.lines.first_line = 2;
-  table.lines.skipped_rows = {3, 3, 7};
+  table.lines.skips = {{3, 2}, {7, 3}};
   return table;
 }
 

@@ -107,7 +107,8 @@ TEST_F(TableFileTest, TrainingNeedsATargetAndPredictors) {
   expect_message(error("b", {"a", "b"}), {"--ignore: ", "\"b\" is the target"});
   expect_message(error("", {"y"}), {"--ignore: ", "\"y\" is the target", "--target is not given"});
   expect_message(error("y", {"a", "b"}), {"no predictors are left"});
-  expect_message(read_error(write("1\n2\n"), ErrorKind::kInvalidArgument), {"no predictors are left"});
+  expect_message(read_error(write("1\n2\n"), ErrorKind::kInvalidArgument),
+                 {"no predictors are left", "--delimiter"});
 }
 
 TEST_F(TableFileTest, ReadChecksThePositionsItIsGiven) {

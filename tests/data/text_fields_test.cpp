@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/date_text.hpp"
 #include "data/table_fixture.hpp"
 
 namespace mfga {
@@ -76,24 +77,67 @@ TEST_F(TextColumnsTest, NumbersWithSomeTextAreAnErrorAndNotText) {
                  {":1:1: found \"a\"", "--header yes"});
 }
 
-TEST_F(TextColumnsTest, AnIdentifierIsRefused) {
-  const auto table_of = [&](int levels) {
-    std::string text = "id,b,y\n";
-    for (int i = 0; i < 2500; ++i)
-      text += i % 2 == 0 ? fmt::format("n{},2,3\n", i % levels) : fmt::format("\"n{}\",2,3\n", i % levels);
+TEST_F(TextColumnsTest, TooManyLevelsAreRefused) {
+  // Each text in `in_a_row` consecutive rows, with and without quotes.
+  const auto table_of = [&](int levels, int in_a_row) {
+    std::string text = "code,b,y\n";
+    for (int i = 0; i < levels * in_a_row; ++i)
+      text += fmt::format("{0}n{1}{0},2,3\n", i % 2 == 0 ? "" : "\"", i / in_a_row);
     return write(text);
   };
   ReadOptions few_chunks;
-  EXPECT_EQ(TableFile(table_of(1000), few_chunks).read_for_training("", {}).columns.size(), 1001U);
+  EXPECT_EQ(TableFile(table_of(1000, 3), few_chunks).read_for_training("", {}).columns.size(), 1001U);
   for (const int levels : {1001, 2500}) {
-    const std::string file = table_of(levels);
+    const std::string file = table_of(levels, 3);
     for (const Index chunk : {Index{1} << 20, Index{3000}}) {
       few_chunks.chunk_bytes = chunk;
       expect_message(
           error_of(ErrorKind::kBadData, [&] { (void)TableFile(file, few_chunks).read_for_training("", {}); }),
-          {":2:1: column \"id\"", "\"n0\"", "more than 1000", "identifier", "--ignore id"});
+          {":2:1: column \"code\"", "\"n0\"", "more than 1000", "identifier", "--ignore code"});
     }
   }
+}
+
+TEST_F(TextColumnsTest, IdentifiersAreLeftOutUnlessAskedFor) {
+  for (const int rows : {30, 3000}) {
+    std::string text = "id,size,b,y\n";
+    for (int i = 0; i < rows; ++i) text += fmt::format("n{},{},{},3\n", i, i % 2 == 0 ? "L" : "S", i);
+    const std::string file = write(text);
+    for (const Index chunk : {Index{1} << 20, Index{100}}) {
+      ReadOptions options;
+      options.chunk_bytes = chunk;
+      const Table table = TableFile(file, options).read_for_training("", {});
+      EXPECT_EQ(table.columns, (Names{"size=L", "size=S", "b"}));
+      EXPECT_EQ(row_of(table, 1), (Numbers{0, 1, 1}));
+      expect_message(table.remarks.back(), {"left out: \"id\"", "identifier", "--text"});
+    }
+    if (rows == 30) {
+      EXPECT_EQ(read(file, {}, "", {}, {"id"}).columns.size(), 33U);
+    }
+  }
+  // A few texts are levels, however few the rows are.
+  EXPECT_EQ(read(write("a,b,y\n1,p,3\n1,q,3\n1,r,4\n")).columns.size(), 4U);
+}
+
+TEST_F(TextColumnsTest, DatesAreLeftOutUnlessAskedFor) {
+  const std::string file = write("when,a,y\n2024-01-31,1,2\n2024-02-01,3,4\n2024-01-31,5,6\n");
+  const Table table = read(file);
+  EXPECT_EQ(table.columns, Names{"a"});
+  EXPECT_EQ(table.values.values, (Numbers{1, 3, 5}));
+  expect_message(table.remarks.back(), {"left out: \"when\" holds dates", "--text"});
+  EXPECT_EQ(read(file, {}, "", {}, {"when"}).columns.size(), 3U);
+  expect_message(read_error(write("when,y\n2024-01-31,1\n2024-02-01,3\n"), ErrorKind::kBadData),
+                 {"no predictors are left", "\"when\" holds dates"});
+}
+
+TEST(DateText, TellsDatesByTheirForm) {
+  for (const std::string text :
+       {"2024-01-31", "31.1.2024", "1/31/24", "2024/01/31 12:30", "31-Jan-2024", "1 February 2024",
+        "2024-01-31T12:30:05.25Z", "2024-01-31 12:30:05+02:00", "12:30", "1:30:00 PM"})
+    EXPECT_TRUE(looks_like_date(text)) << text;
+  for (const std::string text : {"", "red", "2024", "1.2.3", "10.0.0.1", "2024-01", "12:3456", "555-1234-99",
+                                 "1:2:3:4", "Jan", "a-b-2024", "2024-01-31x", "2024-01-31 late", "3 1 24"})
+    EXPECT_FALSE(looks_like_date(text)) << text;
 }
 
 TEST_F(TextColumnsTest, TextMustBeUtf8) {
