@@ -55,6 +55,10 @@ class Engine {
   [[nodiscard]] virtual std::vector<double> square_norms() = 0;
 };
 
+// How many combinations Engine::correlations is asked about together, so that the accumulators of the lazy
+// engine, one number for each of them and each candidate, stay small for any number of combinations.
+[[nodiscard]] Index correlations_at_a_time(Index candidates);
+
 // kMixed: gradients in single precision with their error bounds. Everything that enters a model is computed
 // in double precision in any case.
 enum class Precision { kDouble, kMixed };

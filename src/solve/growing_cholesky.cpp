@@ -29,6 +29,13 @@ bool GrowingCholesky::append(std::span<const double> new_row, double tolerance) 
   return true;
 }
 
+bool GrowingCholesky::can_append(std::span<const double> new_row, double tolerance) const {
+  std::vector<double> last(new_row.begin(), new_row.end() - 1);
+  solve_lower(last);
+  const double pivot = new_row.back() - cblas_ddot(static_cast<int>(size_), last.data(), 1, last.data(), 1);
+  return pivot > tolerance * new_row.back();
+}
+
 void GrowingCholesky::solve(std::span<double> b) const {
   solve_lower(b);
   solve_upper(b);

@@ -16,6 +16,8 @@ class GrowingCholesky {
   // changes nothing, if the new pivot is not above `tolerance` times the diagonal entry, that is if the new
   // column depends on the others. Cost: size^2.
   [[nodiscard]] bool append(std::span<const double> row, double tolerance);
+  // Whether that would return true.
+  [[nodiscard]] bool can_append(std::span<const double> row, double tolerance) const;
   // Solves G x = b in place. Cost: 2 size^2.
   void solve(std::span<double> b) const;
   // Solves L x = b in place, or L^T x = b.

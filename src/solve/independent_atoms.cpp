@@ -21,14 +21,25 @@ std::vector<bool> IndependentAtoms::add(const Matrix& products) {
     std::vector<double> row(products.row(i), products.row(i) + 2 + n_before);
     for (const Index j : accepted) row.push_back(products(i, 2 + n_before + j));
     row.push_back(products(i, 2 + n_before + i));
-    std::vector<double> gram_row(row.begin() + 2, row.end());
-    if (has_intercept_) gram_row.insert(gram_row.begin(), row[0]);
-    result.push_back(factor_.append(gram_row, kDependenceTolerance));
+    result.push_back(factor_.append(gram_row(row), kDependenceTolerance));
     if (!result.back()) continue;
     accepted.push_back(i);
     refit_.append(row);
   }
   return result;
+}
+
+bool IndependentAtoms::can_add(const Matrix& products, Index position) const {
+  const Index n_before = products.cols - 2 - products.rows;
+  std::vector<double> row(products.row(position), products.row(position) + 2 + n_before);
+  row.push_back(products(position, 2 + n_before + position));
+  return factor_.can_append(gram_row(row), kDependenceTolerance);
+}
+
+std::vector<double> IndependentAtoms::gram_row(std::span<const double> products) const {
+  std::vector<double> row(products.begin() + 2, products.end());
+  if (has_intercept_) row.insert(row.begin(), products[0]);
+  return row;
 }
 
 }  // namespace mfga

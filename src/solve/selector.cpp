@@ -86,10 +86,15 @@ void Selector::restart(std::span<const Index> candidates, Index shortlist) {
 }
 
 void Selector::reduce_curvatures(const ActiveSet& active, const Matrix& combinations) {
-  const Matrix shares = engine_.correlations(active, combinations);
-  for (Index c = 0; c < shares.rows; ++c) {
-    const double* share = shares.row(c);
-    for (std::size_t j = 0; j < curvatures_.size(); ++j) curvatures_[j] -= share[j] * share[j];
+  const Index at_a_time = correlations_at_a_time(candidates_.size());
+  for (Index first = 0; first < combinations.rows; first += at_a_time) {
+    Matrix some(std::min(at_a_time, combinations.rows - first), combinations.cols);
+    std::copy_n(combinations.row(first), some.rows * some.cols, some.values.data());
+    const Matrix shares = engine_.correlations(active, some);
+    for (Index c = 0; c < shares.rows; ++c) {
+      const double* share = shares.row(c);
+      for (std::size_t j = 0; j < curvatures_.size(); ++j) curvatures_[j] -= share[j] * share[j];
+    }
   }
 }
 
@@ -190,23 +195,63 @@ Selector::Batch Selector::picks(const Batch& shortlist, const Gradient& gradient
   }
   const std::vector<std::size_t> positions =
       pick_one_by_one(std::move(curvature), std::move(own_gradient), options_.rule, count);
+  return chosen(shortlist, positions);
+}
+
+Selector::Batch Selector::chosen(const Batch& batch, const std::vector<std::size_t>& positions) {
   Batch result;
-  for (const std::size_t position : positions) result.candidates.push_back(shortlist.candidates[position]);
-  result.products.values = chosen_products(shortlist.products.values, positions);
+  for (const std::size_t position : positions) result.candidates.push_back(batch.candidates[position]);
+  result.products.values = chosen_products(batch.products.values, positions);
+  if (batch.products.curvature.rows > 0)
+    result.products.curvature = chosen_products(batch.products.curvature, positions);
   return result;
+}
+
+Selector::Batch Selector::first_of(const Batch& batch, Index count) {
+  std::vector<std::size_t> positions(std::min(batch.candidates.size(), static_cast<std::size_t>(count)));
+  std::iota(positions.begin(), positions.end(), std::size_t{0});
+  return chosen(batch, positions);
+}
+
+Selector::Batch Selector::without_dependent(const Batch& batch, const Gradient& gradient,
+                                            const IndependentAtoms& independent,
+                                            std::vector<Index>& dependent) {
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < batch.candidates.size(); ++i) {
+    const auto candidate = static_cast<std::size_t>(batch.candidates[i]);
+    if (gradient.values[candidate] == 0) continue;  // nobody would ask for it
+    if (independent.can_add(batch.products.values, static_cast<Index>(i))) {
+      positions.push_back(i);
+    } else {
+      excluded_[candidate] = true;
+      dependent.push_back(batch.candidates[i]);
+    }
+  }
+  return chosen(batch, positions);
 }
 
 std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& set,
                                  std::vector<Index>& dependent) {
+  // There may be thousands of copies of one candidate, and every look ranks all candidates: once one is found
+  // dependent, more and more are looked at together.
+  constexpr Index kFirstCrowd = 16;
+  constexpr Index kLargestCrowd = 256;
+  Index crowd = 0;
   update_curvatures(set);
   std::vector<Index> added;
   while (static_cast<Index>(added.size()) < count) {
     const Index wanted = count - static_cast<Index>(added.size());
     const bool look_twice = options_.shortlist > wanted;
-    Batch batch = best(set.active, gradient, look_twice ? options_.shortlist : wanted,
+    Batch batch = best(set.active, gradient, std::max(crowd, look_twice ? options_.shortlist : wanted),
                        look_twice && !problem_.loss.is_quadratic());
     if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
       break;
+    if (crowd > 0) {
+      batch = without_dependent(batch, gradient, set.independent, dependent);
+      crowd = std::min(2 * crowd, kLargestCrowd);
+      if (batch.candidates.empty()) continue;
+      if (!look_twice) batch = first_of(batch, wanted);
+    }
     if (look_twice) batch = picks(batch, gradient, wanted, set.refit);
     if (batch.candidates.empty()) break;
     const std::vector<bool> accepted = set.independent.add(batch.products.values);
@@ -215,6 +260,7 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
       excluded_[static_cast<std::size_t>(candidate)] = true;
       if (!accepted[i]) {
         dependent.push_back(candidate);
+        crowd = std::max(crowd, kFirstCrowd);
         continue;
       }
       set.active.candidates.push_back(candidate);

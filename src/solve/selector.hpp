@@ -83,6 +83,12 @@ class Selector {
   };
 
   [[nodiscard]] Batch best(const ActiveSet& active, Gradient& gradient, Index count, bool with_curvature);
+  // Some of a batch, by their positions.
+  [[nodiscard]] static Batch chosen(const Batch& batch, const std::vector<std::size_t>& positions);
+  [[nodiscard]] static Batch first_of(const Batch& batch, Index count);
+  // Those of a batch that do not depend on the atoms of the set; the others are never asked again.
+  [[nodiscard]] Batch without_dependent(const Batch& batch, const Gradient& gradient,
+                                        const IndependentAtoms& independent, std::vector<Index>& dependent);
   // Of a shortlist, what pick_one_by_one says.
   [[nodiscard]] Batch picks(const Batch& shortlist, const Gradient& gradient, Index count,
                             Refit& refit) const;

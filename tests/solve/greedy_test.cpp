@@ -8,6 +8,7 @@
 #include "mfga/error.hpp"
 #include "reference.hpp"
 #include "solve/atom_products.hpp"
+#include "solve/counting_engine.hpp"
 
 namespace mfga {
 namespace {
@@ -383,31 +384,6 @@ TEST(Greedy, MixedPrecisionGivesWayWhereItsRangeEnds) {
     setting.y[static_cast<std::size_t>(i)] = std::exp(-1e-20 * setting.x(i, 0) * setting.x(i, 0));
   expect_same_in_both_precisions(setting, squared_loss(), {3, 1, 0, {1, 0}});
 }
-
-// Counts the passes that compute products.
-class CountingEngine final : public Engine {
- public:
-  explicit CountingEngine(Engine& engine) : engine_(engine) {}
-  [[nodiscard]] std::string_view name() const override { return engine_.name(); }
-  [[nodiscard]] double loss_sum(const ActiveSet& active) override { return engine_.loss_sum(active); }
-  double gradient(const ActiveSet& active, Gradient& out) override { return engine_.gradient(active, out); }
-  void exact_gradient(const ActiveSet& active, Gradient& out) override {
-    engine_.exact_gradient(active, out);
-  }
-  [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added,
-                                           bool with_curvature) override {
-    ++passes;
-    return engine_.products(active, added, with_curvature);
-  }
-  [[nodiscard]] Matrix correlations(const ActiveSet& active, const Matrix& combinations) override {
-    return engine_.correlations(active, combinations);
-  }
-  [[nodiscard]] std::vector<double> square_norms() override { return engine_.square_norms(); }
-  Index passes = 0;
-
- private:
-  Engine& engine_;
-};
 
 TEST(Greedy, ProductsOfRunnersUpAreNotComputedAgain) {
   const Setting setting = noisy_regression(3000, 41);
