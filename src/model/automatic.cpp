@@ -40,15 +40,20 @@ Index count_numbers(const BlockedRows& rows) {
 }
 
 // Functions of single inputs, with as many knots as there are rows and time for; without any if all inputs
-// have two values.
+// have two values, or if there are so many inputs that a few knots of each are candidates without end.
 std::string univariate_features(const BlockedRows& rows) {
   constexpr Index kKnotsOfAll = 2000;
   constexpr Index kRowsPerKnot = 10;
   constexpr Index kFewest = 32;
   constexpr Index kMost = 200;
+  constexpr Index kMostOfAll = 20000;
+  constexpr Index kTooFew = 4;
   const Index numbers = count_numbers(rows);
   if (numbers == 0) return "linear";
-  const Index knots = std::clamp(std::min(kKnotsOfAll / numbers, rows.rows() / kRowsPerKnot), kFewest, kMost);
+  const Index wanted =
+      std::clamp(std::min(kKnotsOfAll / numbers, rows.rows() / kRowsPerKnot), kFewest, kMost);
+  const Index knots = std::min(wanted, kMostOfAll / numbers);
+  if (knots < kTooFew) return "linear";
   return fmt::format("linear + step(knots={}) + hinge(knots={})", knots, knots);
 }
 
@@ -90,6 +95,15 @@ std::vector<std::string> automatic_dictionaries(const BlockedRows& rows) {
   if (const Index count = automatic_landmarks(rows); count > 0)
     dictionaries.push_back(fmt::format("linear + landmark(count={})", count));
   return dictionaries;
+}
+
+Index affordable_rows(Index most, Index candidates, Index steps) {
+  constexpr double kMostWork =
+      2.5e10;  // rows times candidates times steps: minutes, with tuning, on two cores
+  constexpr Index kFewest = 2000;
+  const double work_of_a_row = static_cast<double>(candidates) * static_cast<double>(steps);
+  const double rows = std::min(static_cast<double>(most), kMostWork / std::max(1.0, work_of_a_row));
+  return std::min(most, std::max(kFewest, static_cast<Index>(rows)));
 }
 
 std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers) {

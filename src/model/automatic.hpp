@@ -19,4 +19,8 @@ namespace mfga {
 // Of each input, standardised in the rows: quantile for those with heavy tails, else standard.
 [[nodiscard]] std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers);
 
+// How many of `most` rows are enough to choose by held-out rows, where a search looks at so many candidates
+// in so many steps: wide tables and large models are tried on fewer.
+[[nodiscard]] Index affordable_rows(Index most, Index candidates, Index steps);
+
 }  // namespace mfga

@@ -33,6 +33,10 @@ TEST(Automatic, FeaturesFollowTheKindsAndTheNumbersOfColumns) {
             "linear + polynomial(degree=2, offset=0) + gaussian(order=2) + landmark(count=500)");
   EXPECT_EQ(features_for(reference::random_matrix(3, 300, 1)),
             "linear + step(knots=32) + hinge(knots=32) + gaussian(order=1)");
+  // Candidates are bounded for any number of columns.
+  EXPECT_EQ(features_for(reference::random_matrix(3, 2000, 1)),
+            "linear + step(knots=10) + hinge(knots=10) + gaussian(order=1)");
+  EXPECT_EQ(features_for(reference::random_matrix(3, 6000, 1)), "linear + gaussian(order=1)");
   Matrix x = binary(1000, 4);
   x(999, 2) = 7;  // one number at the very end
   EXPECT_NE(features_for(x).find("step"), std::string::npos);
@@ -53,6 +57,13 @@ TEST(Automatic, DictionariesBeginWithTheSimplest) {
                    "linear + landmark(count=25)"}));
   EXPECT_EQ(dictionaries_for(reference::random_matrix(100, 1, 1)),
             (Texts{"linear + step(knots=32) + hinge(knots=32)"}));
+}
+
+TEST(Automatic, WideTablesAndLargeModelsAreChosenForWithFewerRows) {
+  EXPECT_EQ(affordable_rows(25000, 13000, 40), 25000);
+  EXPECT_EQ(affordable_rows(25000, 28000, 200), 4464);
+  EXPECT_EQ(affordable_rows(25000, 1000000, 1000), 2000);
+  EXPECT_EQ(affordable_rows(100, 1000000, 1000), 100);
 }
 
 TEST(Automatic, ColumnsWithHeavyTailsGetTheQuantileScale) {
