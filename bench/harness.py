@@ -97,9 +97,7 @@ class Bench:
         model = self.folder / "model.json"
         report = json.loads(self.mfga("train", "--train", file, "--json", "--model", model, *arguments))
         report["parts"] = report["seconds"]
-        report["seconds"] = sum(report["parts"].get(part, 0) for part in ("prepare", "score", "fit"))
-        if report.get("cross_validation"):
-            report["seconds"] += report["cross_validation"]["seconds"]
+        report["seconds"] = sum(report["parts"].get(part, 0) for part in ("prepare", "validate", "tune", "score", "fit"))
         report["peak_mib"] = report["peak_rss_mib"]
         return report
 

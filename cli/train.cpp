@@ -1,6 +1,7 @@
 // mfga train: from a table in a file to a saved formula.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -54,12 +55,24 @@ Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
   return result;
 }
 
+// What is left of the time limit for a fit; 0: there is none.
+double time_left(const TrainCommand& command, Clock::time_point start) {
+  constexpr double kLeast = 1e-3;  // there is a model in any case
+  const double limit = command.fit.time_limit;
+  return limit > 0 ? std::max(kLeast, limit - seconds_since(start)) : 0;
+}
+
 // The fits with the seeds after the first one; their models are measured and forgotten.
-void repeat_fits(const TrainCommand& command, const Tables& tables, const Model& first,
+void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& first, Clock::time_point start,
                  ProgressLine& progress, RepeatedEvaluations& repeats) {
   FitOptions options = command.resolved();
-  options.ridge = first.training.ridge;
+  options.ridge = first.model.training.ridge;
   for (Index repeat = 1; repeat < command.repeats; ++repeat) {
+    if (options.time_limit > 0 && seconds_since(start) >= command.fit.time_limit) {
+      first.report.cut_short.push_back(fmt::format("the repeats ({} of {})", repeat, command.repeats));
+      return;
+    }
+    options.time_limit = time_left(command, start) / static_cast<double>(command.repeats - repeat);
     progress.show(fmt::format("seed {} of {}", repeat + 1, command.repeats));
     ++options.seed;
     const FitResult result =
@@ -69,12 +82,13 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, const Model&
 }
 
 std::string progress_text(const Progress& state) {
+  const std::string phase = state.phase.empty() ? "" : state.phase + ": ";
   if (state.validated < 1)
     return fmt::format("cross-validation, {:.0f} %, {:.1f} s", 100 * state.validated, state.seconds);
   const std::string tuning =
       state.tuning_steps > 0 ? fmt::format("tuning, step {}, ", state.tuning_steps) : "";
-  return fmt::format("{}{} of {} terms, risk {:.5g}, {:.1f} s", tuning, state.terms, state.terms_wanted,
-                     state.risk, state.seconds);
+  return fmt::format("{}{}{} of {} terms, risk {:.5g}, {:.1f} s", phase, tuning, state.terms,
+                     state.terms_wanted, state.risk, state.seconds);
 }
 
 void check_arguments(const TrainCommand& command, bool validation_given) {
@@ -115,9 +129,11 @@ void run_train(TrainCommand& command, bool validation_given) {
       progress.show(progress_text(state));
       return true;
     };
-    return train(data, command, show);
+    TrainOptions options = command;
+    options.fit.time_limit = time_left(command, start);  // reading counts, too
+    return train(data, options, show);
   });
-  const FitResult& result = trained.fit;
+  FitResult& result = trained.fit;
   measured.cross_validation = std::move(trained.cross_validation);
   const Model& model = result.model;
   measured.remarks = tables.train.remarks;
@@ -137,12 +153,16 @@ void run_train(TrainCommand& command, bool validation_given) {
   measured.first = evaluate_on(tables, model, command.fit.threads);
   timing.predict = seconds_since(predict_start);
   measured.repeats.add(measured.first);
-  repeat_fits(command, tables, model, progress, measured.repeats);
+  const auto repeat_start = Clock::now();
+  repeat_fits(command, tables, result, start, progress, measured.repeats);
+  timing.repeat = seconds_since(repeat_start);
+  const auto save_start = Clock::now();
   if (!command.model_path.empty()) {
     OutputFile file(command.model_path);
     file.write(model_to_json(model));
     file.commit();
   }
+  timing.save = seconds_since(save_start);
   timing.total = seconds_since(start);
   progress.clear();
   if (command.common.json) {

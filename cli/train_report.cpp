@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace mfga::cli {
 namespace {
@@ -53,6 +54,54 @@ Json tuning_to_json(const TrainCommand& command, const FitReport& report) {
   if (tuning.held_out_without > 0)
     json["held_out"] = {{"without", tuning.held_out_without}, {"with", tuning.held_out_with}};
   return json;
+}
+
+// What the run consists of, in this order; `other` is what is left of the total.
+std::vector<std::pair<std::string, double>> phases(const FitReport& report, const Timing& timing) {
+  std::vector<std::pair<std::string, double>> result = {{"load", timing.load},
+                                                        {"prepare", report.prepare_seconds},
+                                                        {"validate", report.validate_seconds},
+                                                        {"tune", report.tune_seconds},
+                                                        {"score", report.score_seconds},
+                                                        {"fit", report.fit_seconds},
+                                                        {"leverage", report.leverage_seconds},
+                                                        {"stability", report.stability_seconds},
+                                                        {"predict", timing.predict},
+                                                        {"repeat", timing.repeat},
+                                                        {"save", timing.save}};
+  double other = timing.total;
+  for (const auto& [name, seconds] : result) other -= seconds;
+  result.emplace_back("other", other);
+  return result;
+}
+
+Json seconds_to_json(const FitReport& report, const Timing& timing) {
+  Json json;
+  for (const auto& [name, seconds] : phases(report, timing)) json[name] = seconds;
+  json["total"] = timing.total;
+  // Parts of the fit.
+  json["gradient"] = report.gradient_seconds;
+  json["products"] = report.products_seconds;
+  json["refit"] = report.refit_seconds;
+  json["refine"] = report.refine_seconds;
+  return json;
+}
+
+std::string seconds_text(const FitReport& report, const Timing& timing) {
+  std::string text = "seconds: ";
+  for (const auto& [name, seconds] : phases(report, timing)) {
+    constexpr double kShown = 0.0005;  // the least that is not printed as 0
+    if (name != "load" && name != "fit" && name != "predict" && seconds < kShown) continue;
+    text += fmt::format("{} {:.3f}", name, seconds);
+    if (name == "fit" && report.gradient_seconds > 0) {
+      text +=
+          fmt::format(" (gradient {:.3f}, products {:.3f}, refit {:.3f}{})", report.gradient_seconds,
+                      report.products_seconds, report.refit_seconds,
+                      report.refine_seconds > 0 ? fmt::format(", refine {:.3f}", report.refine_seconds) : "");
+    }
+    text += ", ";
+  }
+  return text + fmt::format("total {:.3f}", timing.total);
 }
 
 std::string list_text(const std::vector<std::string>& items) {
@@ -115,7 +164,6 @@ void print_tuning(const TrainCommand& command, const FitReport& report) {
 
 Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
                     const Measured& measured) {
-  const Timing& timing = measured.timing;
   const FitReport& report = result.report;
   const Model& model = result.model;
   Json json;
@@ -150,16 +198,8 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["train"]["risk"] = model.training.risk;
   json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
   json["repeats"] = measured.repeats.to_json();
-  json["seconds"] = {{"load", timing.load},
-                     {"prepare", report.prepare_seconds},
-                     {"score", report.score_seconds},
-                     {"fit", report.fit_seconds},
-                     {"gradient", report.gradient_seconds},
-                     {"products", report.products_seconds},
-                     {"refit", report.refit_seconds},
-                     {"refine", report.refine_seconds},
-                     {"predict", timing.predict},
-                     {"total", timing.total}};
+  json["seconds"] = seconds_to_json(report, measured.timing);
+  json["cut_short"] = report.cut_short;
   json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
@@ -198,9 +238,8 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
 
 void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured) {
   const FitReport& report = result.report;
-  const Timing& timing = measured.timing;
   const auto n_terms = static_cast<Index>(result.model.terms.size());
-  if (command.ridge_rule == RidgeRule::kCrossValidated) {
+  if (measured.cross_validation && command.ridge_rule == RidgeRule::kCrossValidated) {
     print_validation(*measured.cross_validation);
   } else if (measured.cross_validation) {
     const CrossValidation& validation = *measured.cross_validation;
@@ -210,7 +249,9 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
   print_tuning(command, report);
   // The number of terms of an exact kernel is that of its rows.
-  if (n_terms < command.fit.terms && report.engine != "exact") {
+  if (!report.cut_short.empty())
+    fmt::print("left out or cut short by the time limit: {}\n", fmt::join(report.cut_short, "; "));
+  if (n_terms < command.fit.terms && report.engine != "exact" && report.cut_short.empty()) {
     fmt::print("  fewer than the {} asked for: {}\n", command.fit.terms,
                command.fit.method == "mfga"
                    ? "the loss is down to the tolerance or no candidate is left"
@@ -224,15 +265,7 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   fmt::print("train: {}\n", to_text(measured.first.train));
   if (measured.first.test) fmt::print("test:  {}\n", to_text(*measured.first.test));
   fmt::print("{}", measured.repeats.to_text());
-  fmt::print(
-      "seconds: load {:.3f}, prepare {:.3f}{}{}, fit {:.3f}, predict {:.3f}, total {:.3f}; peak memory "
-      "{:.0f} "
-      "MiB\n",
-      timing.load, report.prepare_seconds,
-      measured.cross_validation ? fmt::format(", cross-validate {:.3f}", measured.cross_validation->seconds)
-                                : "",
-      report.score_seconds > 0 ? fmt::format(", score {:.3f}", report.score_seconds) : "", report.fit_seconds,
-      timing.predict, timing.total, peak_memory_mib());
+  fmt::print("{}; peak memory {:.0f} MiB\n", seconds_text(report, measured.timing), peak_memory_mib());
   fmt::print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
                                                 : fmt::format("model: {}", command.model_path));
 }

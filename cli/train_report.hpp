@@ -27,6 +27,8 @@ struct TrainCommand : TrainOptions {
 struct Timing {
   double load = 0;
   double predict = 0;
+  double repeat = 0;  // the fits with other seeds
+  double save = 0;
   double total = 0;
 };
 

@@ -35,7 +35,7 @@ struct ValidatedChoice {
 
 struct CrossValidation {
   Index folds = 0;
-  std::vector<double> ridges;
+  std::vector<double> ridges;  // none, if FitOptions::time_limit came first; then the ridge is 1
   // Numbers of terms along the greedy path; methods that choose all terms at once have one.
   std::vector<Index> terms;
   std::string measure;     // of the error: mse, in the target's units, or log_loss

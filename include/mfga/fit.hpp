@@ -33,7 +33,7 @@ struct FitOptions {
   std::string tune = "no";            // no | auto | a number of steps: move the atoms that were chosen
   Index tune_every = 0;               // terms selected between tunings; 0: auto
   std::string metric = "none";        // none | diagonal | full: learned before the selection
-  double time_limit = 0;              // seconds after which nothing more is tuned; 0: none
+  double time_limit = 0;              // seconds that the fit may take; 0: any
   Index terms = 40;                   // M
   Index per_step = 1;                 // atoms added per greedy step
   double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses
@@ -109,9 +109,14 @@ struct FitReport {
   TuningReport tuning;
   int metric_rounds = 0;  // of those of a learned metric, how many held-out rows gained by
   std::vector<std::string> warnings;
-  double prepare_seconds = 0;  // standardisation and kernel width
-  double score_seconds = 0;    // lkrf, eerf: drawing and scoring the random features
-  double fit_seconds = 0;      // all that follows, of which (mfga):
+  std::vector<std::string> cut_short;  // what the time limit left out, or ended early
+  double prepare_seconds = 0;          // standardisation, kernel width, learned metric, candidates
+  double validate_seconds = 0;         // choosing the ridge
+  double tune_seconds = 0;             // trying with held-out rows whether and how far to tune
+  double score_seconds = 0;            // lkrf, eerf: drawing and scoring the random features
+  double leverage_seconds = 0;         // looking for rows that decide their own fit
+  double stability_seconds = 0;        // learning from each half of the rows
+  double fit_seconds = 0;              // learning from all rows, of which (mfga, not tuned):
   double gradient_seconds = 0;
   double products_seconds = 0;  // selection and products of the atoms chosen
   double refit_seconds = 0;
@@ -129,8 +134,9 @@ struct Progress {
   Index terms_wanted = 0;
   double risk = 0;
   double seconds = 0;
-  double validated = 1;  // below 1: the part of a cross-validation that is done, and nothing else counts
-  int tuning_steps = 0;  // while the terms are tuned: the moves so far
+  double validated = 1;    // below 1: the part of a cross-validation that is done, and nothing else counts
+  int tuning_steps = 0;    // while the terms are tuned: the moves so far
+  std::string phase = {};  // which part of the work this is, if it is not the fit itself
 };
 // Called after each greedy step, from one thread at a time; returning false ends the fit with
 // Error(kInterrupted).

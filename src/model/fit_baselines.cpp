@@ -18,7 +18,7 @@ void Fitter::learn_random_features() {
                                                        : 10 * options_.terms;
   refuse_if_too_large(n_candidates);
   const double sigma = width_of_kernel();
-  report().prepare_seconds = seconds_since(start_);
+  report().prepare_seconds = lap();
   if (validation_ != nullptr) {
     choose_ridge({options_.terms}, [&](const Folds& folds) { return losses_by_fits(folds); });
   }
@@ -96,7 +96,7 @@ void Fitter::learn_with_kernel() {
             n_rows, bytes * 0x1p-20, memory_limit_bytes(options_) * 0x1p-20));
   }
   const double sigma = width_of_kernel();
-  report().prepare_seconds = seconds_since(start_);
+  report().prepare_seconds = lap();
   if (validation_ != nullptr) {
     choose_ridge({options_.method == "gk" ? n_rows : n_rows + rows_.inputs()},
                  [&](const Folds& folds) { return losses_by_fits(folds); });

@@ -21,12 +21,17 @@ void Fitter::learn_greedily() {
                          static_cast<double>(options_.terms), static_cast<double>(options_.per_step),
                          precision()};
   report().engine = choose_engine(options_, size, engine_costs(size), target_.loss->is_quadratic());
-  if (options_.metric != "none" && whole_ == nullptr) learn_metric_of_inputs(dictionary);
+  if (options_.metric != "none" && whole_ == nullptr) {
+    try {
+      learn_metric_of_inputs(dictionary);
+    } catch (const OutOfTime&) {
+      report().cut_short.emplace_back("the learned metric");
+    }
+  }
   if (dictionary.needs_sigma()) find_width();
-  report().prepare_seconds = seconds_since(start_);
-
   candidates_ = whole_ != nullptr ? whole_->candidates_ : make_candidates(dictionary);
   const Candidates& candidates = *candidates_;
+  report().prepare_seconds = lap();
   report().select = settings_.select;
   std::vector<std::shared_ptr<const GramSums>> sums_of_folds;
   if (validation_ != nullptr) {
@@ -37,6 +42,8 @@ void Fitter::learn_greedily() {
                               ? losses_by_gram(folds, candidates, sums_of_folds)
                               : losses_by_fits(folds);
                  });
+    // Without sums from the validation, the gram engine would have a long first pass that nothing ends early.
+    if (cross_validation_.ridges.empty() && sums_of_folds.empty()) report().engine = "lazy";
   }
 
   if (options_.tune != "no" && whole_ == nullptr) {
@@ -59,7 +66,8 @@ void Fitter::learn_in_steps(std::vector<std::shared_ptr<const GramSums>> sums_of
                       : sums_of_folds.empty()   ? make_gram_engine(problem(), candidates)
                                                 : make_gram_engine(std::move(sums_of_folds));
   const Index terms_wanted = std::min(options_.terms, candidates.size());
-  const GreedyOptions greedy_options = search_options();
+  GreedyOptions greedy_options = search_options();
+  greedy_options.deadline = deadline();
   const StepCallback on_step = [&](const GreedyStep& step, const ActiveSet& active) {
     if (on_model_) on_model_(active.score());
     return !progress_ || progress_({active.size(), terms_wanted, step.risk, step.seconds});
@@ -75,6 +83,11 @@ void Fitter::learn_in_steps(std::vector<std::shared_ptr<const GramSums>> sums_of
     refine(problem(), candidates, *engine, new_refit, greedy_options, on_step, greedy);
     report().refine_seconds = seconds_since(refine_start);
   }
+  if (is_over(deadline()) && options_.refine == "yes")
+    report().cut_short.emplace_back("the swaps of --refine");
+  if (is_over(deadline()) && greedy.active.size() < terms_wanted)
+    report().cut_short.push_back(
+        fmt::format("the search ({} of {} terms)", greedy.active.size(), terms_wanted));
   report().fit_seconds = seconds_since(fit_start);
   report().gradient_seconds = greedy.seconds.gradient;
   report().products_seconds = greedy.seconds.products;
@@ -85,7 +98,15 @@ void Fitter::learn_in_steps(std::vector<std::shared_ptr<const GramSums>> sums_of
   record_path(greedy, candidates);
   const double ridge = greedy.path.empty() ? penalty_.ridge : greedy.path.back().ridge;
   warn_of_leverage(greedy.active, greedy.refit ? *greedy.refit : *refit, ridge);
-  if (whole_ == nullptr) check_stability();
+  if (whole_ == nullptr) {
+    static_cast<void>(lap());
+    try {
+      check_stability();
+    } catch (const OutOfTime&) {
+      report().cut_short.emplace_back("the check of stability");
+    }
+    report().stability_seconds = lap();
+  }
   finish(ridge, greedy.path.empty() ? greedy.initial_risk : greedy.path.back().risk, greedy.converged);
 }
 
@@ -100,13 +121,28 @@ void Fitter::check_stability() {
   options.refine = "no";
   options.engine = "lazy";
   options.ridge = penalty_.ridge;
+  options.time_limit = 0;
+  // It takes about as long as so many terms of the fit did.
+  if (options_.time_limit > 0) {
+    const double part = static_cast<double>(options.terms) / static_cast<double>(options_.terms);
+    stop_if_over(deadline() - std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(part * report().fit_seconds)));
+  }
+  const ProgressCallback in_time = [&](const Progress& state) {
+    stop_if_over(deadline());
+    if (!progress_) return true;
+    Progress shown = state;
+    shown.phase = "checking stability";
+    shown.seconds = seconds_since(start_);
+    return progress_(shown);
+  };
   std::vector<std::vector<Atom>> atoms;
   for (Index half = 0; half < 2; ++half) {
     const std::vector<Index>& rows = halves.held_out(half);
     const std::vector<double> targets = values_of(target_.values, rows);
     if (std::ranges::count(targets, targets.front()) == std::ssize(targets)) return;
     atoms.emplace_back();
-    for (const Term& term : Fitter(*this, options, rows, {}).run({}).model.terms)
+    for (const Term& term : Fitter(*this, options, rows, {}).run(in_time).model.terms)
       atoms.back().push_back(term.atom);
   }
   if (atoms[0].empty() || atoms[1].empty()) return;
@@ -144,13 +180,25 @@ std::shared_ptr<const Candidates> Fitter::make_candidates(const Dictionary& dict
   };
   if (options_.nu == "norm") return by_norm();
   if (options_.nu == "alignment") return by_alignment();
-  if (options_.nu == "cv") return best_of_candidates({candidates, by_norm(), by_alignment()});
+  if (options_.nu == "cv") {
+    try {
+      return best_of_candidates({candidates, by_norm(), by_alignment()});
+    } catch (const OutOfTime&) {
+      report().cut_short.emplace_back("the choice of the kernels' weights (they are uniform)");
+    }
+  }
   return candidates;
 }
 
 std::shared_ptr<const Candidates> Fitter::best_of_candidates(
     const std::vector<std::shared_ptr<const Candidates>>& all) {
   const CrossValidationOptions defaults;
+  FitOptions options = options_;
+  options.time_limit = 0;
+  const ProgressCallback in_time = [&](const Progress&) {
+    stop_if_over(deadline(kPartOfValidation));
+    return true;
+  };
   const Folds folds(rows_.rows(), defaults.folds, options_.seed);
   refuse_folds_of_one_class(folds);
   std::shared_ptr<const Candidates> best;
@@ -159,7 +207,7 @@ std::shared_ptr<const Candidates> Fitter::best_of_candidates(
     candidates_ = candidates;
     double loss = 0;
     for (Index fold = 0; fold < folds.count(); ++fold) {
-      const Model model = Fitter(*this, options_, folds.training(fold), {}).run({}).model;
+      const Model model = Fitter(*this, options, folds.training(fold), {}).run(in_time).model;
       loss += held_out_loss(folds.held_out(fold), score_of(model)) / static_cast<double>(folds.count());
     }
     if (!best || loss < best_loss) {

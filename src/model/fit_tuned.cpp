@@ -1,4 +1,6 @@
 // Selection and tuning in turns, and the learned metric: what held-out rows decide about moved atoms.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "mfga/error.hpp"
@@ -30,18 +32,11 @@ bool Fitter::learn_tuned() {
     throw Error(ErrorKind::kInvalidArgument,
                 "--tune needs a --ridge above 0: terms that come to lie on one another have no other bound");
   }
-  const auto tune_start = Clock::now();
+  static_cast<void>(lap());
   const TunedSearchCallback on_step = tuning_progress();
-  std::optional<TunedModel> found;
-  if (options_.tune == "auto") {
-    found = tuned_with_held_out_rows(on_step);
-    if (!found) return false;
-    const Dictionary dictionary(report().features);
-    found = with_all_rows(problem(), *found, tuned_search_options(dictionary, 0), on_step);
-  } else {
-    const Dictionary dictionary(settings_.features);
-    found = tune_in_rounds(problem(), tuned_search_options(dictionary, std::stoi(options_.tune)), on_step);
-  }
+  std::optional<TunedModel> found =
+      options_.tune == "auto" ? tuned_automatically(on_step) : tuned_by_steps(on_step);
+  if (!found) return false;
   stretch_inputs(found->stretch);
   penalty_.ridge = found->ridge;
   const FittedCoefficients fitted = fit_coefficients(problem(), found->ridge, found->active);
@@ -50,7 +45,7 @@ bool Fitter::learn_tuned() {
   report().candidates = found->candidates;
   report().sigmas = found->sigmas;
   report().kernel_weights = found->kernel_weights;
-  report().fit_seconds = seconds_since(tune_start);
+  report().fit_seconds = lap();
   report().initial_risk = risk_of_constant();
   add_terms(found->active);
   const double risk = loss_sum(problem(), found->active.score()) / static_cast<double>(rows_.rows());
@@ -68,6 +63,48 @@ bool Fitter::learn_tuned() {
   return true;
 }
 
+std::optional<TunedModel> Fitter::tuned_by_steps(const TunedSearchCallback& on_step) {
+  const Dictionary dictionary(settings_.features);
+  try {
+    return tune_in_rounds(problem(), tuned_search_options(dictionary, std::stoi(options_.tune)), on_step);
+  } catch (const OutOfTime&) {
+    report().tune_seconds = lap();
+    report().tuning.reason = "the time limit came before it was done";
+    report().cut_short.emplace_back("tuning");
+    return std::nullopt;
+  }
+}
+
+std::optional<TunedModel> Fitter::tuned_automatically(const TunedSearchCallback& on_step) {
+  std::optional<TunedModel> found;
+  try {
+    // Tuning takes many times as long as the choice of the ridge.
+    if (validation_ != nullptr && cross_validation_.ridges.empty()) throw OutOfTime();
+    stop_if_over(deadline(kPartOfTuning));
+    found = tuned_with_held_out_rows(on_step);
+    if (is_over(deadline(kPartOfTuning))) {
+      report().cut_short.emplace_back("tuning");
+      if (!found) report().tuning.reason = "held-out rows do not gain by what the time limit left of it";
+    }
+  } catch (const OutOfTime&) {
+    report().tuning.reason = "the time limit came before it was done";
+    report().cut_short.emplace_back("tuning");
+    report().features = settings_.features;
+  }
+  report().tune_seconds = lap();
+  if (!found) return found;
+  phase_ = "";
+  const Dictionary dictionary(report().features);
+  TunedSearchOptions options = tuned_search_options(dictionary, 0);
+  options.deadline = options.end = deadline();
+  try {
+    return with_all_rows(problem(), *found, options, on_step);
+  } catch (const OutOfTime&) {
+    report().cut_short.emplace_back("tuning again with all rows (the coefficients are fitted to all)");
+    return found;
+  }
+}
+
 std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCallback& on_step) {
   constexpr int kMostSteps = 128;
   constexpr Index kFolds = 3;  // of five
@@ -83,14 +120,18 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
   const std::vector<double> ridges = tuning_ridges();
   std::vector<std::vector<TunedModel>> begun;
   for (const std::string& features : dictionaries) {
+    phase_ = fmt::format("tuning with dictionary {} of {}", &features - dictionaries.data() + 1,
+                         dictionaries.size());
     const Dictionary dictionary(features);
     begun.push_back(begin_tuned(folds, ridges, tuned_search_options(dictionary, kMostSteps), on_step));
-    if (is_late()) break;
+    if (is_over(deadline(kPartOfTuning))) break;
   }
+  phase_ = "tuning with the best dictionary";
   const std::size_t chosen = simplest_of_the_best(folds, begun);
   const Dictionary dictionary(dictionaries[chosen]);
   const std::vector<TunedModel> best = complete_tuned(folds, std::move(begun[chosen]), ridges,
                                                       tuned_search_options(dictionary, kMostSteps), on_step);
+  phase_ = "comparing with no tuning";
   // The same without tuning. Landmarks alone, which come after the whole dictionary, are for tuning.
   std::vector<std::vector<TunedModel>> untuned;
   for (const std::string& features : dictionaries) {
@@ -117,7 +158,7 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
 }
 
 std::vector<Fitter::TuningSplit> Fitter::tuning_splits(Index count) const {
-  CrossValidationOptions validation = quick_validation();
+  CrossValidationOptions validation = affordable(quick_validation());
   validation.used_folds = count;
   const Folds folds(rows_.rows(), validation, options_.seed);
   std::vector<TuningSplit> splits;
@@ -139,6 +180,7 @@ TunedSearchCallback Fitter::tuning_progress() const {
   return [this](Index terms, int step, double risk) {
     Progress state{terms, options_.terms, risk, seconds_since(start_)};
     state.tuning_steps = step;
+    state.phase = phase_;
     return !progress_ || progress_(state);
   };
 }
@@ -157,13 +199,15 @@ TunedSearchOptions Fitter::tuned_search_options(const Dictionary& dictionary, in
           steps,
           kPull,
           text_columns_,
-          deadline()};
+          deadline(kPartOfTuning),
+          end_of_tuning()};
 }
 
-Fitter::Clock::time_point Fitter::deadline() const {
-  if (options_.time_limit == 0) return Clock::time_point::max();
-  return start_ +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.time_limit));
+Deadline Fitter::end_of_tuning() const {
+  if (options_.time_limit == 0) return kNever;
+  const auto fit =
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_of_a_fit_));
+  return std::min(deadline(kPartOfComparing), deadline() - fit);
 }
 
 void Fitter::learn_metric_of_inputs(const Dictionary& dictionary) {

@@ -4,21 +4,36 @@
 #include <algorithm>
 
 #include "mfga/error.hpp"
+#include "model/automatic.hpp"
 #include "model/fitter.hpp"
 
 namespace mfga {
 
 void Fitter::choose_ridge(std::vector<Index> terms,
                           const std::function<FoldLosses(const Folds&)>& losses_of) {
-  const auto start = Clock::now();
-  const Folds folds(rows_.rows(), *validation_, options_.seed);
+  const Folds folds(rows_.rows(), affordable(*validation_), options_.seed);
   refuse_folds_of_one_class(folds);
   cross_validation_.ridges = validation_->ridges;
   cross_validation_.terms = std::move(terms);
   cross_validation_.measure = target_.loss->is_quadratic() ? "mse" : "log_loss";
-  summarise(losses_of(folds), target_.scale * target_.scale, cross_validation_);
-  cross_validation_.seconds = seconds_since(start);
-  penalty_.ridge = cross_validation_.chosen.ridge;
+  try {
+    summarise(losses_of(folds), target_.scale * target_.scale, cross_validation_);
+    penalty_.ridge = cross_validation_.chosen.ridge;
+  } catch (const OutOfTime&) {
+    cross_validation_ = {};
+    penalty_.ridge = FitOptions().ridge;
+    report().cut_short.push_back(fmt::format("the choice of the ridge (it is {:g})", penalty_.ridge));
+  }
+  report().validate_seconds = lap();
+  cross_validation_.seconds = report().validate_seconds;
+}
+
+CrossValidationOptions Fitter::affordable(CrossValidationOptions validation) const {
+  if (validation.most_rows == 0 || candidates_ == nullptr || result_.report.engine == "gram")
+    return validation;
+  const auto steps = static_cast<Index>(path_terms(options_.terms, options_.per_step).size());
+  validation.most_rows = affordable_rows(validation.most_rows, candidates_->size(), steps);
+  return validation;
 }
 
 void Fitter::refuse_folds_of_one_class(const Folds& folds) const {
@@ -54,6 +69,11 @@ FoldLosses Fitter::losses_by_fits(const Folds& folds) {
   const auto n_ridges = static_cast<Index>(validation_->ridges.size());
   const auto n_steps = static_cast<Index>(cross_validation_.terms.size());
   FoldLosses losses;
+  const Deadline end = deadline(kPartOfValidation);
+  const ProgressCallback in_time = [&](const Progress&) {
+    stop_if_over(end);
+    return true;
+  };
   for (Index fold = 0; fold < folds.count(); ++fold) {
     losses.emplace_back(n_ridges, n_steps);
     const auto loss_of = [&](const ScoreFunction& score) {
@@ -65,11 +85,21 @@ FoldLosses Fitter::losses_by_fits(const Folds& folds) {
       options.engine = "lazy";
       options.refine = "no";
       options.tune = "no";
+      options.time_limit = 0;
       options.ridge = validation_->ridges[static_cast<std::size_t>(ridge)];
       PathLosses path(losses.back().row(ridge), n_steps);
       std::function<void(const ScoreFunction&)> on_model;
       if (grows_step_by_step()) on_model = [&](const ScoreFunction& score) { path.add(loss_of(score)); };
-      const Model model = Fitter(*this, options, training, on_model).run({}).model;
+      stop_if_over(end);
+      const auto fit_start = Clock::now();
+      const Model model = Fitter(*this, options, training, on_model).run(in_time).model;
+      const double seconds = seconds_since(fit_start);
+      seconds_of_a_fit_ = seconds * static_cast<double>(rows_.rows()) / static_cast<double>(training.size());
+      // What cannot be finished is not continued.
+      const Index fits_left = (folds.count() - fold) * n_ridges - ridge - 1;
+      if (options_.time_limit > 0)
+        stop_if_over(end - std::chrono::duration_cast<Clock::duration>(
+                               std::chrono::duration<double>(static_cast<double>(fits_left) * seconds)));
       path.finish([&] { return loss_of(score_of(model)); });
       show_validation(
           (static_cast<double>(fold) + static_cast<double>(ridge + 1) / static_cast<double>(n_ridges)) /

@@ -158,8 +158,23 @@ ScoreFunction Fitter::score_of(const Model& model) const {
   return {atoms, coefficients, model.intercept - target_.offset};
 }
 
+Deadline Fitter::deadline(double part) const {
+  if (options_.time_limit == 0) return kNever;
+  return start_ + std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(part * options_.time_limit));
+}
+
+double Fitter::lap() {
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - lap_start_).count();
+  lap_start_ = now;
+  return seconds;
+}
+
 void Fitter::show_validation(double part) const {
-  if (!progress_ || part >= 1) return;
+  if (part >= 1) return;
+  stop_if_over(deadline(kPartOfValidation));
+  if (!progress_) return;
   Progress state;
   state.validated = part;
   state.seconds = seconds_since(start_);
@@ -168,8 +183,14 @@ void Fitter::show_validation(double part) const {
 
 void Fitter::warn_of_leverage(const ActiveSet& active, const Refit& refit, double ridge) {
   if (whole_ != nullptr || active.size() == 0) return;
+  if (is_over(deadline())) {
+    report().cut_short.emplace_back("the search for rows that decide their own fit");
+    return;
+  }
+  const auto begin = Clock::now();
   add_warnings(leverage_warnings(high_leverages(problem(), active, refit.hessian(ridge), options_.seed),
                                  data_, standard_.inputs));
+  report().leverage_seconds = seconds_since(begin);
 }
 
 void Fitter::add_warnings(const std::vector<std::string>& warnings) {

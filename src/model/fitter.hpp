@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/blas.hpp"
+#include "core/deadline.hpp"
 #include "data/standardise.hpp"
 #include "features/candidates.hpp"
 #include "mfga/cross_validate.hpp"
@@ -36,6 +37,12 @@ class Fitter {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // Parts of the time limit, from the beginning: when a ridge must have been chosen, when tuning ends, and
+  // when what was tuned must have been compared.
+  static constexpr double kPartOfValidation = 0.4;
+  static constexpr double kPartOfTuning = 0.5;
+  static constexpr double kPartOfComparing = 0.75;
 
   [[nodiscard]] static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -70,6 +77,10 @@ class Fitter {
   void warn_of_leverage(const ActiveSet& active, const Refit& refit, double ridge);
   void add_warnings(const std::vector<std::string>& warnings);
   void show_validation(double part) const;
+  // When so large a part of the time limit has passed since the beginning.
+  [[nodiscard]] Deadline deadline(double part = 1) const;
+  // Seconds since the last call, or since the beginning: what the phase that ends took.
+  [[nodiscard]] double lap();
   void finish(double ridge, double risk, bool converged);
 
   // fit_greedily.cpp
@@ -104,6 +115,10 @@ class Fitter {
   };
   // Selection and tuning in turns. Says whether the result is the model; if not, nothing has changed.
   [[nodiscard]] bool learn_tuned();
+  // With so many steps in each round.
+  [[nodiscard]] std::optional<TunedModel> tuned_by_steps(const TunedSearchCallback& on_step);
+  // As far as held-out rows say, and then with all rows.
+  [[nodiscard]] std::optional<TunedModel> tuned_automatically(const TunedSearchCallback& on_step);
   // Tunes with four fifths of the rows, in several splits, and asks the other fifths how far to go, which
   // ridge to take, whether to stretch inputs, and, where the dictionary was not given, whether a part of it
   // does as well. Nothing, if no tuning does better still; report().features then is what suffices for that.
@@ -113,8 +128,8 @@ class Fitter {
   [[nodiscard]] std::vector<double> tuning_ridges() const;
   [[nodiscard]] TunedSearchCallback tuning_progress() const;
   [[nodiscard]] TunedSearchOptions tuned_search_options(const Dictionary& dictionary, int steps) const;
-  [[nodiscard]] Clock::time_point deadline() const;
-  [[nodiscard]] bool is_late() const { return Clock::now() >= deadline(); }
+  // When tuning with held-out rows is given up, so that there is time for a fit of all rows.
+  [[nodiscard]] Deadline end_of_tuning() const;
   void learn_metric_of_inputs(const Dictionary& dictionary);
   void stretch_inputs(const std::vector<double>& factors);
 
@@ -126,6 +141,8 @@ class Fitter {
   // fit_validation.cpp
   // Cross-validation: sets the ridge to the best one at the number of terms that was asked for.
   void choose_ridge(std::vector<Index> terms, const std::function<FoldLosses(const Folds&)>& losses_of);
+  // Where some of the rows are enough, no more of them than a search of this size has time for.
+  [[nodiscard]] CrossValidationOptions affordable(CrossValidationOptions validation) const;
   void refuse_folds_of_one_class(const Folds& folds) const;
   // A fold outside of which there is one class only.
   [[nodiscard]] std::optional<Index> fold_of_one_class(const Folds& folds) const;
@@ -138,6 +155,7 @@ class Fitter {
   SingleThreadedBlas blas_;
   Workers workers_;
   Clock::time_point start_;
+  Clock::time_point lap_start_ = start_;
   Settings settings_;
   PreparedTarget target_;
   Standardisation standard_;
@@ -150,6 +168,8 @@ class Fitter {
   std::function<void(const ScoreFunction&)> on_model_;
   const CrossValidationOptions* validation_ = nullptr;
   CrossValidation cross_validation_;
+  double seconds_of_a_fit_ = 0;  // of all rows, by those of the validation
+  std::string phase_;            // shown while held-out rows are asked
   ProgressCallback progress_;
   FitResult result_;
 };

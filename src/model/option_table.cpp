@@ -54,7 +54,8 @@ constexpr std::array<OptionRow<FitOptions>, 29> kFitTable = {{
      "learn from a first model how much each input counts (diagonal), or which combinations of inputs do "
      "(full), and select in that metric; kept while held-out rows gain by it"},
     {"time-limit", &FitOptions::time_limit, "SECONDS", 0, 1e9,
-     "after so many seconds nothing more is tuned, and the fit is brought to its end; the result then "
+     "seconds for the whole command, reading included: what does not fit in is left out or cut short - the "
+     "choice of the ridge, tuning, terms, checks - and named; there is a model in any case, which then "
      "depends "
      "on the machine. 0: none"},
     {"terms", &FitOptions::terms, "M", 1, kMany, "number of terms of the model"},
@@ -77,7 +78,8 @@ constexpr std::array<OptionRow<FitOptions>, 29> kFitTable = {{
      "range: a regression target is mapped to [-1, 1] by its range on the training rows; auto: none, or what "
      "the preset says"},
     {"sigma", &FitOptions::sigma, "WIDTH", 0, 0,
-     "kernel width of rks, lkrf, eerf, gk and glk: auto (the paper's rule), a number, or auto*NUMBER (mfga: in "
+     "kernel width of rks, lkrf, eerf, gk and glk: auto (the paper's rule), a number, or auto*NUMBER (mfga: "
+     "in "
      "--features)"},
     {"candidates", &FitOptions::candidates, "M0", 0, kMany,
      "random features that lkrf and eerf choose from; 0: ten per term"},
@@ -95,7 +97,8 @@ constexpr std::array<OptionRow<FitOptions>, 29> kFitTable = {{
     {"threads", &FitOptions::threads, "T", 0, 1024,
      "threads; 0: all cores. The result does not depend on it"},
     {"memory-limit", &FitOptions::memory_limit, "MIB", 0, kHuge,
-     "refuse work that needs more MiB than this; 0: four fifths of the machine's memory"},
+     "refuse a search whose own numbers (sums and products of candidates, a kernel's matrix) need more MiB "
+     "than this; the table and the program come on top. 0: four fifths of the machine's memory"},
 }};
 
 constexpr std::array<OptionRow<CrossValidationOptions>, 2> kCrossValidationTable = {{

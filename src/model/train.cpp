@@ -39,6 +39,7 @@ TrainResult train(const TrainingData& data, const TrainOptions& options, const P
   }
   CrossValidatedFit validated =
       cross_validate(data, resolved, quickly ? quick_validation() : options.validation, progress);
+  if (validated.cross_validation.ridges.empty()) return {std::move(validated.fit), std::nullopt};
   return {std::move(validated.fit), std::move(validated.cross_validation)};
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/deadline.hpp"
 #include "solve/engine.hpp"
 #include "solve/refit.hpp"
 #include "solve/selector.hpp"
@@ -17,6 +18,7 @@ struct GreedyOptions {
   double tolerance = 0;  // stop when the risk (mean loss) is at most this
   Penalty penalty;
   SelectionOptions selection = {};
+  Deadline deadline = kNever;  // from then on the search has no further step than the first
 };
 
 struct GreedyStep {

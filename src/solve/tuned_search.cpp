@@ -155,6 +155,7 @@ class TunedSearch {
     greedy.penalty = {model.ridge, 0};
     const auto refit = make_refit(problem, greedy.penalty);
     const StepCallback on_step = [&](const GreedyStep& step, const ActiveSet& active) {
+      stop_if_over(options_.end);
       return !on_step_ || on_step_(active.size(), 0, step.risk);
     };
     model.active = run_greedy(problem, candidates, *engine, *refit, greedy, on_step, model.active).active;
@@ -213,6 +214,7 @@ class TunedSearch {
     const Tuned last =
         tune(with_rows(problem, rows), model.active,
              {model.ridge, most_steps, options_.pull, model.stretches_inputs}, [&](const Tuned& state) {
+               stop_if_over(options_.end);
                if (on_step_ && !on_step_(state.active.size(), state.step, state.objective / n_rows))
                  throw Error(ErrorKind::kInterrupted, "training was interrupted");
                if (fold.held_out && std::ranges::binary_search(kStops, state.step)) stop_at(state);
@@ -241,6 +243,7 @@ class TunedSearch {
       Models tried = start;
       double loss = 0;
       for (std::size_t f = 0; f < folds_.size(); ++f) {
+        stop_if_over(options_.end);
         TunedModel& model = tried[f];
         const BlockedRows rows = folds_[f].problem.rows.stretched(model.stretch);
         model.ridge = ridge;

@@ -2,7 +2,6 @@
 // tuned, the next few are selected with the inputs as they are stretched now, and so on.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -24,9 +23,11 @@ struct TunedSearchOptions {
   double pull = 1;                           // see TuneOptions
   std::span<const Index> text_columns = {};  // see CandidateContext
   // From then on terms are only selected, and nothing is tried that can be left out.
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  Deadline deadline = kNever;
+  // And from then on nothing at all is done: OutOfTime is thrown.
+  Deadline end = kNever;
 
-  [[nodiscard]] bool is_late() const { return std::chrono::steady_clock::now() >= deadline; }
+  [[nodiscard]] bool is_late() const { return is_over(deadline); }
 };
 
 // One round: terms are added, and all are tuned.

@@ -271,6 +271,15 @@ TEST(TunedSearch, AfterTheDeadlineTermsAreOnlySelected) {
   EXPECT_EQ(model.stretch, std::vector<double>(kInputs, 1.0));
 }
 
+TEST(TunedSearch, AfterItsEndNothingIsDone) {
+  const Search search;
+  Workers workers(2);
+  const std::vector<double> ridges = {0.1};
+  TunedSearchOptions options = search.options(6);
+  options.end = std::chrono::steady_clock::now();
+  EXPECT_THROW(static_cast<void>(search.find(workers, ridges, options)), OutOfTime);
+}
+
 TEST(TunedSearch, ThreadsDoNotChangeTheResult) {
   const Search search;
   const std::vector<double> ridges = {0.1};
