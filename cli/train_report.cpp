@@ -230,7 +230,7 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
                report.dropped_columns.size() > 1 ? "s" : "", list_text(report.dropped_columns));
   }
   fmt::print("dictionary: {}, {} candidates\n", report.features, report.candidates);
-  if (report.auto_sigma > 0) {
+  if (report.auto_sigma > 0 && !report.sigmas.empty()) {  // the terms may come from a part without widths
     fmt::print("sigma=auto: {:.4g} +- {:.2g} ({}; {} rows)\n", report.auto_sigma, report.auto_sigma_error,
                report.auto_sigma_rule, report.auto_sigma_queries);
   }
