@@ -6,57 +6,162 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <random>
 
 #include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
 
-[[noreturn]] void throw_io(std::string_view what, const std::string& path) {
-  throw Error(ErrorKind::kIo, fmt::format("{}: {} ({})", path, what, std::strerror(errno)));
+constexpr mode_t kModeBits = 07777;
+
+[[noreturn]] void throw_io(std::string_view what, const std::string& path, int code) {
+  throw Error(ErrorKind::kIo, fmt::format("{}: {} ({})", path, what, std::strerror(code)));
 }
 
-// mkstemp makes files private; a result should have the permissions of any new file.
-mode_t default_permissions() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666U & ~mask;
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
+}
+
+// Where the last part of a path leads, also if nothing is there yet.
+std::string behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;  // an absolute target replaces all of it
+  }
+  return path.string();
+}
+
+// N of a path that means the open descriptor N of this process, such as /dev/stdout. Opened by its name, a
+// file behind it would be written from its begin and over what the process itself prints there.
+std::optional<int> own_descriptor(const std::string& path) {
+  std::string_view name = path;
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!name.starts_with(folder)) continue;
+    name.remove_prefix(folder.size());
+    int number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error == std::errc() && end == name.data() + name.size()) return number;
+  }
+  return std::nullopt;
+}
+
+std::string random_suffix() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::string suffix = ".";
+  for (int i = 0; i < 8; ++i) suffix += kLetters[random() % kLetters.size()];
+  return suffix;
+}
+
+// A rename lasts only once its folder is on the disk. Not every file system can do that; then nothing is
+// lost that another way would have kept.
+void sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_path_(path_ + ".XXXXXX") {
-  descriptor_ = mkstemp(temporary_path_.data());
-  if (descriptor_ < 0) throw_io("cannot write there", path_);
-  fchmod(descriptor_, default_permissions());
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  if (own_descriptor(path_)) return;
+  if (const std::optional<struct stat> status = status_of(path_); status && !S_ISREG(status->st_mode)) {
+    if (S_ISDIR(status->st_mode)) throw_io("cannot write there", path_, EISDIR);
+    if (::access(path_.c_str(), W_OK) != 0) throw_io("cannot write there", path_, errno);
+    return;
+  }
+  final_path_ = behind_links(path_);
+  create_temporary();
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
-  close(descriptor_);
-  unlink(temporary_path_.c_str());
+  ::close(descriptor_);
+  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+}
+
+void AtomicFile::create_temporary() {
+  const std::optional<struct stat> earlier = status_of(final_path_);
+  // What is to be private is so from the beginning; a new file has the permissions of any other.
+  const mode_t mode = earlier ? 0600 : 0666;
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries; ++i) {
+    temporary_path_ = final_path_ + random_suffix();
+    descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor_ >= 0 || errno != EEXIST) break;
+  }
+  if (descriptor_ < 0) throw_io("cannot write there", path_, errno);
+  if (!earlier) return;
+  // Only root may give a file away; the group is kept without it where the user is in that group.
+  if (::fchown(descriptor_, earlier->st_uid, earlier->st_gid) != 0)
+    static_cast<void>(::fchown(descriptor_, static_cast<uid_t>(-1), earlier->st_gid) == 0);
+  ::fchmod(descriptor_, earlier->st_mode & kModeBits);
+}
+
+void AtomicFile::open_through() {
+  const std::optional<int> own = own_descriptor(path_);
+  descriptor_ = own ? ::fcntl(*own, F_DUPFD_CLOEXEC, 0) : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw_io("cannot write there", path_, errno);
 }
 
 void AtomicFile::write(std::string_view text) {
+  if (descriptor_ < 0) open_through();
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      throw_io("writing failed", path_);
+      throw_io("writing failed", path_, errno);
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
 void AtomicFile::commit() {
+  if (descriptor_ < 0) open_through();  // who waits for an empty file sees its end
+  const bool is_through = temporary_path_.empty();
+  // A disk that turns out to be full, or a file system that cannot sync.
+  const bool is_lost = !is_through && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP;
+  const int sync_code = errno;
   const int descriptor = descriptor_;
   descriptor_ = -1;
-  if (close(descriptor) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-    unlink(temporary_path_.c_str());
-    throw_io("cannot be written", path_);
+  const bool is_closed = ::close(descriptor) == 0;
+  if (is_lost) errno = sync_code;
+  if (is_lost || !is_closed ||
+      (!is_through && std::rename(temporary_path_.c_str(), final_path_.c_str()) != 0)) {
+    const int code = errno;
+    if (!is_through) ::unlink(temporary_path_.c_str());
+    throw_io("cannot be written", path_, code);
   }
+  if (!is_through) sync_folder_of(final_path_);
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  const std::optional<struct stat> status_a = status_of(a);
+  const std::optional<struct stat> status_b = status_of(b);
+  if (status_a && status_b)
+    return S_ISREG(status_a->st_mode) && status_a->st_dev == status_b->st_dev &&
+           status_a->st_ino == status_b->st_ino;
+  if (status_a || status_b) return false;
+  const auto place = [](const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path end = std::filesystem::absolute(behind_links(path), error);
+    return std::filesystem::weakly_canonical(end.parent_path(), error) / end.filename();
+  };
+  return place(a) == place(b);
 }
 
 }  // namespace mfga
