@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json_problem.hpp"
 #include "mfga/error.hpp"
 #include "repro/results.hpp"
 
@@ -241,7 +242,7 @@ Results results_from_json(std::string_view text) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("not valid results of a reproduction: {} (expected the results.json that "
                             "`mfga reproduce` writes)",
-                            error.what()));
+                            json_problem(error)));
   }
   const Node root(json, "");
   if (root.member("format").text() != kFormat)

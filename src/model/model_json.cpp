@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/atomic_file.hpp"
+#include "core/json_problem.hpp"
 #include "features/family.hpp"
 #include "mfga/error.hpp"
 #include "mfga/model.hpp"
@@ -303,7 +304,7 @@ Json parse_json(std::string_view text, std::string_view source) {
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: not a model file: {} (expected the JSON that `mfga train --model` writes)",
-                            source, error.what()));
+                            source, json_problem(error)));
   }
 }
 
@@ -370,9 +371,8 @@ std::string model_to_json(const Model& model) try {
       mixing.empty() ? "" : fmt::format("  \"mixing\": [{}],\n", lines(mixing)), Json(model.intercept).dump(),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
       training.dump());
-} catch (const nlohmann::json::exception& error) {
-  throw Error(ErrorKind::kInvalidArgument,
-              fmt::format("the model cannot be saved: a name or label is not UTF-8 ({})", error.what()));
+} catch (const nlohmann::json::exception&) {
+  throw Error(ErrorKind::kInvalidArgument, "the model cannot be saved: a name or label is not UTF-8");
 }
 
 Model model_from_json(std::string_view text, std::string_view source) {
@@ -444,8 +444,13 @@ Model model_from_json(std::string_view text, std::string_view source) {
 
 Model load_model(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    throw Error(ErrorKind::kIo, fmt::format("{}: there is no such model file", path));
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::is_regular_file(status)) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("{}: {}", path,
+                            std::filesystem::is_directory(status) ? "is a directory; expected a model file"
+                            : std::filesystem::exists(status) ? "is not a regular file; expected a model file"
+                                                              : "there is no such model file"));
   }
   if (std::filesystem::file_size(path, error) > kLargestFile) {
     throw Error(ErrorKind::kBadData, fmt::format("{}: too large for a model file", path));

@@ -35,26 +35,31 @@ void check_finite(const TrainingData& data) {
   }
 }
 
+Error class_count_error(const TrainingData& data, std::vector<std::string> labels) {
+  constexpr std::size_t kMostShown = 5;
+  const std::size_t count = labels.size();
+  labels.resize(std::min(count, kMostShown));
+  const std::string found =
+      fmt::format("the target {} has {} class{} ({}{})", data.target_name, count, count == 1 ? "" : "es",
+                  fmt::join(labels, ", "), count > kMostShown ? ", ..." : "");
+  if (count < 2) return {ErrorKind::kBadData, found + "; two are needed to learn from"};
+  return {ErrorKind::kBadData,
+          fmt::format("{}; two classes are supported now: keep the rows of two of them, or make one class of "
+                      "all but one{}",
+                      found, data.labels.empty() ? "; for a number to predict use --task regression" : "")};
+}
+
 PreparedTarget prepare_classes(const TrainingData& data) {
   PreparedTarget target;
   target.task = Task::kClassification;
   target.loss = &logistic_loss();
-  const std::set<double> classes = distinct_values(data.y, 5);
+  const std::set<double> classes = distinct_values(data.y, data.y.size());
   std::vector<std::string> labels;
   for (const double value : classes) {
     labels.push_back(data.labels.empty() ? number_label(value)
                                          : data.labels[static_cast<std::size_t>(value)]);
   }
-  if (classes.size() != 2) {
-    throw Error(
-        ErrorKind::kBadData,
-        fmt::format(
-            "the target {} has {} class{} ({}{}); the logistic loss needs exactly two{}", data.target_name,
-            classes.size() > 5 ? "more than 5" : std::to_string(classes.size()),
-            classes.size() == 1 ? "" : "es", fmt::join(labels, ", "), classes.size() > 5 ? ", ..." : "",
-            classes.size() > 2 && data.labels.empty() ? "; for a number to predict use --task regression"
-                                                      : ""));
-  }
+  if (labels.size() != 2) throw class_count_error(data, std::move(labels));
   target.labels = std::move(labels);
   target.values.reserve(data.y.size());
   for (const double value : data.y) target.values.push_back(value == *classes.begin() ? -1.0 : 1.0);

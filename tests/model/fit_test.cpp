@@ -162,7 +162,7 @@ TEST(Fit, SaysWhatIsWrongWithTheData) {
   EXPECT_TRUE(contains(error_of({sample.x.view(), sample.y, {"a", "b", "a", "d", "e"}}, {}), "occurs twice"));
   FitOptions classification;
   classification.task = "classification";
-  EXPECT_TRUE(contains(error_of(sample.data(), classification), "needs exactly two"));
+  EXPECT_TRUE(contains(error_of(sample.data(), classification), "two classes are supported now"));
   sample.y[17] = std::nan("");
   EXPECT_TRUE(contains(error_of(sample.data(), {}), "row 17"));
 }
