@@ -33,21 +33,6 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-// The most similar name, or an empty text when none is similar.
-std::string nearest_name(const std::vector<std::string>& columns, std::string_view name) {
-  constexpr std::size_t kMostColumns = 10'000;  // beyond that it would take long to compare
-  std::string nearest;
-  std::size_t smallest = std::max<std::size_t>(1, name.size() / 3) + 1;
-  for (const std::string& column : std::span(columns).first(std::min(columns.size(), kMostColumns))) {
-    const std::size_t distance = edit_distance(lower_case(column), lower_case(name));
-    if (distance < smallest) {
-      smallest = distance;
-      nearest = column;
-    }
-  }
-  return nearest;
-}
-
 std::string list_names(const std::vector<std::string>& columns) {
   constexpr std::size_t kMostNames = 10;
   const auto shown = std::span(columns).first(std::min(columns.size(), kMostNames));
@@ -60,17 +45,35 @@ std::string list_names(const std::vector<std::string>& columns) {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Row i of the usual table holds the distances of a's first i characters to the beginnings of b.
-  std::vector<std::size_t> distances(b.size() + 1);
-  std::iota(distances.begin(), distances.end(), std::size_t{0});
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(distances[0], i);
+    std::swap(before, above);
+    std::swap(above, row);
+    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = distances[j];
-      distances[j] = std::min({changed, distances[j] + 1, distances[j - 1] + 1});
+      row[j] = std::min({above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), above[j] + 1, row[j - 1] + 1});
+      const bool is_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
-  return distances[b.size()];
+  return row[b.size()];
+}
+
+std::string nearest_name(const std::vector<std::string>& names, std::string_view name) {
+  constexpr std::size_t kMostNames = 10'000;  // beyond that it would take long to compare
+  std::string nearest;
+  std::size_t smallest = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string& candidate : std::span(names).first(std::min(names.size(), kMostNames))) {
+    const std::size_t distance = edit_distance(lower_case(candidate), lower_case(name));
+    if (distance < smallest) {
+      smallest = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
 }
 
 Index find_column(const std::vector<std::string>& columns, std::string_view name_or_index,

@@ -13,7 +13,11 @@ namespace mfga {
 [[nodiscard]] Index find_column(const std::vector<std::string>& columns, std::string_view name_or_index,
                                 std::string_view option, std::string_view path);
 
-// The smallest number of inserted, removed and changed characters that makes one text the other.
+// The most similar name, or an empty text when none is similar.
+[[nodiscard]] std::string nearest_name(const std::vector<std::string>& names, std::string_view name);
+
+// The smallest number of inserted, removed, changed and swapped neighbouring characters that makes one text
+// the other.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace mfga

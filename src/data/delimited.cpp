@@ -137,6 +137,28 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
   return texts;
 }
 
+std::vector<std::vector<std::string>> DelimitedReader::texts(std::span<const Index> columns,
+                                                             ThreadPool& pool) const {
+  const TextRows rows = locate_rows(data_, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
+  std::vector<std::vector<std::string>> result(columns.size());
+  for (std::vector<std::string>& texts : result) texts.resize(static_cast<std::size_t>(rows.rows()));
+  pool.run(std::ssize(rows.chunks), [&](Index i) {
+    const std::string_view chunk = rows.chunks[static_cast<std::size_t>(i)];
+    const char* const end = chunk.data() + chunk.size();
+    auto row = static_cast<std::size_t>(rows.first_rows[static_cast<std::size_t>(i)]);
+    std::vector<RawField> fields;
+    TextLayout::Skipped skipped;
+    for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
+         p = layout_.find_row(p, end, skipped), ++row) {
+      p = layout_.scan_row(p, end, fields);
+      fields.resize(this->columns().size());
+      for (std::size_t k = 0; k < columns.size(); ++k)
+        result[k][row] = unquote(fields[static_cast<std::size_t>(columns[k])].text);
+    }
+  });
+  return result;
+}
+
 void DelimitedReader::parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan,
                                   Table& table, std::vector<std::string_view>& target_fields,
                                   TextFields& texts, TextFields::Part* part) const {

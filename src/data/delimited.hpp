@@ -23,6 +23,8 @@ class DelimitedReader final : public TableReader {
   [[nodiscard]] std::optional<Index> index_column() const override;
   [[nodiscard]] std::optional<FirstRow> first_row() const override;
   TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+  [[nodiscard]] std::vector<std::vector<std::string>> texts(std::span<const Index> columns,
+                                                            ThreadPool& pool) const override;
 
  private:
   // Where the fields of a row go.

@@ -41,18 +41,24 @@ class FileDescriptor {
   int number_;
 };
 
-std::string read_all(const std::string& path, const FileDescriptor& file) {
+std::string read_all(const std::string& path, int file) {
   constexpr std::size_t kBlock = std::size_t{1} << 20U;
   std::string content;
   for (;;) {
     const std::size_t used = content.size();
     content.resize(used + kBlock);
-    const ssize_t count = ::read(file.number(), content.data() + used, kBlock);
+    const ssize_t count = ::read(file, content.data() + used, kBlock);
     const int code = errno;
     content.resize(used + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (count == 0) return content;
     if (count < 0 && code != EINTR) throw_io(path, "read the file", code);
   }
+}
+
+// What comes in there can be had once; who opens it again sees the same.
+const std::string& standard_input() {
+  static const std::string content = read_all("standard input", STDIN_FILENO);
+  return content;
 }
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
@@ -147,6 +153,23 @@ class Inflater {
 }  // namespace
 
 FileContent::FileContent(const std::string& path) {
+  if (path == kStandardInput) {
+    bytes_ = standard_input();
+  } else {
+    open(path);
+  }
+  if (!is_gzip(bytes_)) return;
+  try {
+    owned_ = Inflater().inflate_all(path == kStandardInput ? "standard input" : path, bytes_);
+  } catch (...) {
+    unmap();
+    throw;
+  }
+  unmap();
+  bytes_ = owned_;
+}
+
+void FileContent::open(const std::string& path) {
   const FileDescriptor file(path);
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) throw_io(path, "look at the file", errno);
@@ -163,18 +186,9 @@ FileContent::FileContent(const std::string& path) {
     }
   }
   if (mapping_ == nullptr) {
-    owned_ = read_all(path, file);
+    owned_ = read_all(path, file.number());
     bytes_ = owned_;
   }
-  if (!is_gzip(bytes_)) return;
-  try {
-    owned_ = Inflater().inflate_all(path, bytes_);
-  } catch (...) {
-    unmap();
-    throw;
-  }
-  unmap();
-  bytes_ = owned_;
 }
 
 FileContent::~FileContent() { unmap(); }

@@ -7,6 +7,9 @@
 
 namespace mfga {
 
+// As the path of a table: standard input.
+inline constexpr std::string_view kStandardInput = "-";
+
 class FileContent {
  public:
   explicit FileContent(const std::string& path);
@@ -19,6 +22,7 @@ class FileContent {
   void forget(std::string_view part) const;
 
  private:
+  void open(const std::string& path);
   void unmap();
 
   void* mapping_ = nullptr;

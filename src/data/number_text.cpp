@@ -88,22 +88,29 @@ FieldContent classify_field(std::string_view text, const NumberStyle& style, dou
   return classify_field(plain.append(rest), value);
 }
 
+std::size_t utf8_length(std::string_view text) {
+  const auto byte_at = [&](std::size_t position) { return static_cast<unsigned char>(text[position]); };
+  if (text.empty()) return 0;
+  const unsigned first = byte_at(0);
+  if (first < 0x80U) return 1;
+  const std::size_t length = first >= 0xF0U ? 4 : first >= 0xE0U ? 3 : 2;
+  if (first < 0xC2U || first > 0xF4U || length > text.size()) return 0;
+  // The second byte is restricted where shorter forms, surrogates or too large numbers would begin.
+  const unsigned second = byte_at(1);
+  const unsigned lowest = first == 0xE0U ? 0xA0U : first == 0xF0U ? 0x90U : 0x80U;
+  const unsigned highest = first == 0xEDU ? 0x9FU : first == 0xF4U ? 0x8FU : 0xBFU;
+  if (second < lowest || second > highest) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if ((byte_at(i) & 0xC0U) != 0x80U) return 0;
+  }
+  return length;
+}
+
 bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte_at = [&](std::size_t position) { return static_cast<unsigned char>(text[position]); };
-    const unsigned first = byte_at(i);
-    if (first < 0x80U) continue;
-    const std::size_t more = first >= 0xF0U ? 3 : first >= 0xE0U ? 2 : 1;
-    if (first < 0xC2U || first > 0xF4U || more >= text.size() - i) return false;
-    // The second byte is restricted where shorter forms, surrogates or too large numbers would begin.
-    const unsigned second = byte_at(i + 1);
-    const unsigned lowest = first == 0xE0U ? 0xA0U : first == 0xF0U ? 0x90U : 0x80U;
-    const unsigned highest = first == 0xEDU ? 0x9FU : first == 0xF4U ? 0x8FU : 0xBFU;
-    if (second < lowest || second > highest) return false;
-    for (std::size_t j = 2; j <= more; ++j) {
-      if ((byte_at(i + j) & 0xC0U) != 0x80U) return false;
-    }
-    i += more;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
   }
   return true;
 }

@@ -101,6 +101,8 @@ struct NumberStyle {
 
 [[nodiscard]] std::string_view trim(std::string_view text);
 
+// The bytes of the text's first character; 0 where it does not begin with one of UTF-8.
+[[nodiscard]] std::size_t utf8_length(std::string_view text);
 // Whether the bytes are UTF-8. Names and labels must be, for they go into models and reports as JSON.
 [[nodiscard]] bool is_utf8(std::string_view text);
 

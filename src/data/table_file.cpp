@@ -54,6 +54,8 @@ void check_options(const ReadOptions& options) {
   check_range("chunk-bytes", options.chunk_bytes, 1, std::numeric_limits<Index>::max() / 2);
 }
 
+}  // namespace
+
 std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_view bytes,
                                          const ReadOptions& options) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -72,13 +74,11 @@ std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_vi
   return std::make_unique<DelimitedReader>(path, bytes, delimiter, options);
 }
 
-}  // namespace
-
 struct TableFile::Impl {
   Impl(const std::string& file_path, const ReadOptions& read_options)
-      : path(file_path),
+      : path(file_path == kStandardInput ? "standard input" : file_path),
         options(read_options),
-        content(path),
+        content(file_path),
         reader(make_reader(path, content.bytes(), options)) {
     reader->when_read([this](std::string_view part) { content.forget(part); });
   }

@@ -11,6 +11,21 @@
 
 namespace mfga {
 
+std::vector<std::vector<std::string>> TableReader::texts(std::span<const Index> columns,
+                                                         ThreadPool& pool) const {
+  std::vector<std::vector<std::string>> result;
+  for (const Index column : columns) {
+    ColumnPlan plan;
+    plan.slots.assign(columns_.size(), kSkippedColumn);
+    plan.slots[static_cast<std::size_t>(column)] = plan.numbers++;
+    Table table;
+    static_cast<void>(read(plan, pool, table));
+    std::vector<std::string>& texts = result.emplace_back();
+    for (const double number : table.values.values) texts.push_back(fmt::format("{}", number));
+  }
+  return result;
+}
+
 Error data_error(std::string_view path, Index line, Index column, std::string_view text) {
   if (column == 0) return {ErrorKind::kBadData, fmt::format("{}:{}: {}", path, line, text)};
   return {ErrorKind::kBadData, fmt::format("{}:{}:{}: {}", path, line, column, text)};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,6 +68,10 @@ class TableReader {
   // Fills in values (the columns of numbers), target, labels and lines of the table; returns the columns of
   // text.
   virtual TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const = 0;
+  // The fields of some columns, a list for each: as they stand in the text, without quotes; numbers where the
+  // format has no text.
+  [[nodiscard]] virtual std::vector<std::vector<std::string>> texts(std::span<const Index> columns,
+                                                                    ThreadPool& pool) const;
   // Every column, where a format stores doubles that can be used where they lie.
   [[nodiscard]] virtual std::optional<ConstMatrixView> stored_numbers() const { return std::nullopt; }
 
@@ -84,6 +89,10 @@ class TableReader {
   std::vector<std::string> columns_;
   std::function<void(std::string_view)> forget_;
 };
+
+// The reader for a file with this content, which must outlive it.
+[[nodiscard]] std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_view bytes,
+                                                       const ReadOptions& options);
 
 // An error in the data, as "path:line:column: text"; the column is a field's number, from 1 (0: the whole
 // line).

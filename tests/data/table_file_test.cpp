@@ -95,6 +95,8 @@ TEST_F(TableFileTest, EditDistanceCountsChanges) {
   EXPECT_EQ(edit_distance("abc", ""), 3U);
   EXPECT_EQ(edit_distance("", "ab"), 2U);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("modle", "model"), 1U);
+  EXPECT_EQ(edit_distance("ab", "ba"), 1U);
 }
 
 TEST_F(TableFileTest, TrainingNeedsATargetAndPredictors) {
