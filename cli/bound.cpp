@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "cli/output_file.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -104,7 +105,7 @@ Json to_json(const Model& model, const Bound& bound, const Measured& measured) {
 
 void print_constants(const Model& model, const Bound& bound) {
   const auto print = [](std::string_view letter, double value, std::string_view meaning) {
-    fmt::print("  {:<7} {:>11.5g}  {}\n", letter, value, meaning);
+    cli::print("  {:<7} {:>11.5g}  {}\n", letter, value, meaning);
   };
   const bool regression = model.task == Task::kRegression;
   print("N", static_cast<double>(bound.rows), "training rows");
@@ -127,19 +128,19 @@ void print_constants(const Model& model, const Bound& bound) {
 }
 
 void print_sizes(const Bound& bound) {
-  fmt::print("\nThe largest K(x, x) of each kernel on the rows; the largest of all is B^2\n");
+  cli::print("\nThe largest K(x, x) of each kernel on the rows; the largest of all is B^2\n");
   for (const KernelSize& size : bound.sizes)
-    fmt::print("  {:<24} {:>11.5g}  {}\n", size.kernel, size.largest, size.basis);
+    cli::print("  {:<24} {:>11.5g}  {}\n", size.kernel, size.largest, size.basis);
 }
 
 void print_tails(const Bound& bound) {
-  fmt::print("\nCoefficients by kernel, and their tail (an estimate)\n");
-  fmt::print("  {:<24} {:>6} {:>15} {:>9} {:>21}\n", "kernel", "terms", "sum of squares", "decay",
+  cli::print("\nCoefficients by kernel, and their tail (an estimate)\n");
+  cli::print("  {:<24} {:>6} {:>15} {:>9} {:>21}\n", "kernel", "terms", "sum of squares", "decay",
              "expected after them");
   for (const KernelTail& tail : bound.tails) {
     double energy = 0;
     for (const double square : tail.squares) energy += square;
-    fmt::print("  {:<24} {:>6} {:>15.5g} {:>9} {:>21}\n", tail.kernel, tail.squares.size(), energy,
+    cli::print("  {:<24} {:>6} {:>15.5g} {:>9} {:>21}\n", tail.kernel, tail.squares.size(), energy,
                tail.squares.size() < 2 || bound.is_tuned ? "-" : fmt::format("{:.4g}", tail.decay),
                std::isfinite(tail.beyond) ? fmt::format("{:.5g}", tail.beyond) : "as C allows");
   }
@@ -149,11 +150,11 @@ void print_terms(const Model& model, const Bound& bound) {
   const bool regression = model.task == Task::kRegression;
   const std::string condition =
       std::isfinite(bound.condition) ? fmt::format("{:.0f}", bound.condition) : "infinity";
-  fmt::print("\nRademacher complexity, at most  {:.5g}  = B C sqrt(3 ceil(log P) / N)\n\n", bound.rademacher);
+  cli::print("\nRademacher complexity, at most  {:.5g}  = B C sqrt(3 ceil(log P) / N)\n\n", bound.rademacher);
   const auto print = [](std::string_view name, double value, std::string_view formula) {
-    fmt::print("  {:<14} {:>11.5g}  {}\n", name, value, formula);
+    cli::print("  {:<14} {:>11.5g}  {}\n", name, value, formula);
   };
-  fmt::print("  {:<14} {:>11}\n", "term", "at most");
+  cli::print("  {:<14} {:>11}\n", "term", "at most");
   print("estimation", bound.estimation,
         regression ? "16 B^2 C^2 / sqrt(N) (1 + 1/2 sqrt(-log delta / 2))"
                    : "8 G B C sqrt(3 ceil(log P) / N) + 4 L(0) / sqrt(N) + 2 G B C sqrt(-log delta / 2 N)");
@@ -171,34 +172,34 @@ std::string factor_text(double factor) {
 
 void print_conclusions(const Bound& bound, const Measured& measured) {
   const TermRow largest = largest_term(bound);
-  fmt::print("\nThe {} term dominates: {:.3g} % of the total.\n", largest.name,
+  cli::print("\nThe {} term dominates: {:.3g} % of the total.\n", largest.name,
              100 * largest.value / bound.total());
   if (bound.vacuous()) {
-    fmt::print(
+    cli::print(
         "The bound is vacuous: the best constant has a risk of {:.4g} on these rows, so it is at most that "
         "much\nabove the best model, and the bound is {} times as large.\n",
         bound.constant_risk, factor_text(bound.total() / bound.constant_risk));
   } else {
-    fmt::print(
+    cli::print(
         "The bound is not vacuous, as far as its estimates hold: it is {:.3g} % of the risk of the best "
         "constant on\nthese rows, {:.4g}.\n",
         100 * bound.total() / bound.constant_risk, bound.constant_risk);
   }
   if (!measured.test_risk) {
-    fmt::print("Risk on the training rows {:.5g}; with --test the gap to other rows is measured.\n",
+    cli::print("Risk on the training rows {:.5g}; with --test the gap to other rows is measured.\n",
                measured.train_risk);
     return;
   }
   const double gap = *measured.test_risk - measured.train_risk;
-  fmt::print("Measured gap: risk {:.5g} on {} test rows, {:.5g} on the training rows, difference {:+.4g};\n",
+  cli::print("Measured gap: risk {:.5g} on {} test rows, {:.5g} on the training rows, difference {:+.4g};\n",
              *measured.test_risk, measured.test_rows, measured.train_risk, gap);
   if (!(gap > 0)) {
-    fmt::print("the theory allows up to {:.4g} (half of the estimation term).\n", bound.gap());
+    cli::print("the theory allows up to {:.4g} (half of the estimation term).\n", bound.gap());
   } else if (gap <= bound.gap()) {
-    fmt::print("the theory allows up to {:.4g} (half of the estimation term), {} times as much.\n",
+    cli::print("the theory allows up to {:.4g} (half of the estimation term), {} times as much.\n",
                bound.gap(), factor_text(bound.gap() / gap));
   } else {
-    fmt::print(
+    cli::print(
         "that is more than the {:.4g} that the theory allows (half of the estimation term): the rows are "
         "not\nlike the training rows, or an assumption below does not hold.\n",
         bound.gap());
@@ -207,6 +208,7 @@ void print_conclusions(const Bound& bound, const Measured& measured) {
 
 void run_bound(BoundCommand& command) {
   command.options.validate();
+  check_files({{"--train", command.train_path}, {"--test", command.test_path}}, {});
   const Model model = load_model(command.model_path);
   command.common.read.threads = command.options.threads;
   ProgressLine progress(command.common.quiet);
@@ -222,19 +224,19 @@ void run_bound(BoundCommand& command) {
   const Measured measured = measure(command, model, bound);
   progress.clear();
   if (command.common.json) {
-    fmt::print("{}\n", to_json(model, bound, measured).dump(2));
+    print_json(to_json(model, bound, measured));
     return;
   }
   if (command.common.quiet) return;
-  fmt::print("{}: {} of \"{}\", {} loss\n\n", command.model_path, task_name(model.task), model.target_name,
-             model.task == Task::kRegression ? "squared" : "logistic");
+  cli::print("{}: {} of \"{}\", {} loss\n\n", escaped(command.model_path), task_name(model.task),
+             escaped(model.target_name), model.task == Task::kRegression ? "squared" : "logistic");
   print_constants(model, bound);
   print_sizes(bound);
   print_tails(bound);
   print_terms(model, bound);
   print_conclusions(bound, measured);
-  fmt::print("\nTo be read with this in mind:\n");
-  for (const std::string& note : bound.notes) fmt::print("  - {}\n", note);
+  cli::print("\nTo be read with this in mind:\n");
+  for (const std::string& note : bound.notes) cli::print("  - {}\n", note);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/option_checks.hpp"
+#include "cli/standard_output.hpp"
 #include "mfga/mfga.hpp"
 #include "model/option_table.hpp"
 
@@ -45,6 +47,8 @@ void add_option_table(CLI::App& command, Options& options, std::span<const Optio
           option->group(group);
           if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>)
             option->delimiter(',')->allow_extra_args(false);
+          if constexpr (std::is_same_v<decltype(member), std::uint64_t Options::*>)
+            option->check(whole_number());
           const std::string text = option_text(options, row);
           option->type_name(std::string(row.value));
           if (!text.empty()) option->default_str(text);
@@ -62,12 +66,15 @@ struct CommonOptions {
 void add_read_options(CLI::App& command, ReadOptions& read);
 void add_output_options(CLI::App& command, CommonOptions& common);
 
+// The same options, with as many LIBSVM features as the model knows where nothing is said about them.
+[[nodiscard]] ReadOptions read_options_for(const Model& model, ReadOptions read);
+
 // A file that has a model's inputs; sources[i] says what input i is in it.
 struct ModelFile {
   TableFile file;
   std::vector<ColumnSource> sources;
 };
-[[nodiscard]] ModelFile open_for_model(const std::string& path, const Model& model, ReadOptions read);
+[[nodiscard]] ModelFile open_for_model(const std::string& path, const Model& model, const ReadOptions& read);
 
 // The rows of such a file, its columns in the order of the inputs.
 struct ModelTable {
@@ -99,6 +106,8 @@ struct Evaluation {
 // What may be wrong with a table, and what it holds that the model does not know.
 [[nodiscard]] std::vector<std::string> table_warnings(const Table& table);
 
+// The model with names, labels and levels as they can be shown on one line.
+[[nodiscard]] Model with_printable_names(Model model);
 // The model as a sum of terms, one per line.
 [[nodiscard]] std::string formula_text(const Model& model, std::size_t most_terms);
 // The largest stretches of the inputs, as bars; empty if there are none.
@@ -121,22 +130,5 @@ class ProgressLine {
 };
 
 [[nodiscard]] double peak_memory_mib();
-
-// An output file that is complete or absent, also after Ctrl-C. A path of "-" or "" is standard output.
-class OutputFile {
- public:
-  explicit OutputFile(const std::string& path);
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile();
-  void write(std::string_view text);
-  void commit();
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-// Ctrl-C and termination remove the file being written and end the process.
-void handle_signals();
 
 }  // namespace mfga::cli

@@ -52,11 +52,11 @@ void print_formulas(const Model& truth, const Model& learned) {
     const auto found = values.find(formula);
     return found == values.end() ? std::string("-") : fmt::format("{:+.3f}", found->second);
   };
-  fmt::print("  {:<24} {:>10} {:>10}\n", "term", "true", "learned");
-  fmt::print("  {:<24} {:>+10.3f} {:>+10.3f}\n", "(constant)", truth.intercept, learned.intercept);
+  print("  {:<24} {:>10} {:>10}\n", "term", "true", "learned");
+  print("  {:<24} {:>+10.3f} {:>+10.3f}\n", "(constant)", truth.intercept, learned.intercept);
   for (const std::string& formula : formulas) {
-    fmt::print("  {:<24} {:>10} {:>10}\n", formula, entry(true_constants, formula),
-               entry(learned_constants, formula));
+    print("  {:<24} {:>10} {:>10}\n", formula, entry(true_constants, formula),
+          entry(learned_constants, formula));
   }
 }
 
@@ -70,7 +70,7 @@ void run_demo() {
   generator.make_rows(0, train_x, train_y);
   generator.make_rows(kTrainRows, test_x, test_y);
   const std::vector<std::string> names = generator.truth().input_names();
-  fmt::print(
+  print(
       "Made {} training and {} test rows with {} inputs. The target is a constant, {} terms and noise;\n"
       "most inputs have nothing to do with it.\n\n",
       kTrainRows, kTestRows, kInputs, kTerms);
@@ -91,20 +91,18 @@ void run_demo() {
   for (const double y : train_y) mean += y / static_cast<double>(kTrainRows);
   constant.intercept = mean;
 
-  fmt::print("Picked {} of {} candidates ({}), one at a time:\n\n", learned.model.terms.size(),
-             learned.report.candidates, learned.report.features);
+  print("Picked {} of {} candidates ({}), one at a time:\n\n", learned.model.terms.size(),
+        learned.report.candidates, learned.report.features);
   print_formulas(generator.truth(), learned.model);
-  fmt::print(
-      "\nColumns stand for their standardised values; G(s) = exp(-|z|^2 / 2 s^2) over all {} of them.\n\n",
-      kInputs);
-  fmt::print("Test error (RMSE):\n  {:<32} {:.4f}\n  {:<32} {:.4f}\n  {:<32} {:.4f}\n  {:<32} {:.4f}\n\n",
-             "constant", rmse(constant, test_x, test_y),
-             fmt::format("linear model, {} terms", linear.model.terms.size()),
-             rmse(linear.model, test_x, test_y), fmt::format("mfga, {} terms", learned.model.terms.size()),
-             rmse(learned.model, test_x, test_y), "the true formula (noise alone)",
-             rmse(generator.truth(), test_x, test_y));
-  fmt::print("Fitted in {:.3f} s; {:.3f} s in all.\n", learned.report.fit_seconds,
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  print("\nColumns stand for their standardised values; G(s) = exp(-|z|^2 / 2 s^2) over all {} of them.\n\n",
+        kInputs);
+  print("Test error (RMSE):\n  {:<32} {:.4f}\n  {:<32} {:.4f}\n  {:<32} {:.4f}\n  {:<32} {:.4f}\n\n",
+        "constant", rmse(constant, test_x, test_y),
+        fmt::format("linear model, {} terms", linear.model.terms.size()), rmse(linear.model, test_x, test_y),
+        fmt::format("mfga, {} terms", learned.model.terms.size()), rmse(learned.model, test_x, test_y),
+        "the true formula (noise alone)", rmse(generator.truth(), test_x, test_y));
+  print("Fitted in {:.3f} s; {:.3f} s in all.\n", learned.report.fit_seconds,
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 }  // namespace

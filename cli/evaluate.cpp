@@ -27,11 +27,11 @@ void run_evaluate(EvaluateCommand& command) {
     Json json = {{"task", task_name(model.task)}, {"terms", model.terms.size()}, {"rows", data.table.rows()}};
     json["metrics"] = to_json(evaluation);
     json["warnings"] = data.warnings;
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else if (!command.common.quiet) {
-    fmt::print("{}\n", table_summary(data.table));
-    for (const std::string& warning : data.warnings) fmt::print("warning: {}\n", warning);
-    fmt::print("{}\n", to_text(evaluation));
+    print("{}\n", table_summary(data.table));
+    for (const std::string& warning : data.warnings) print("warning: {}\n", escaped(warning));
+    print("{}\n", to_text(evaluation));
   }
 }
 
@@ -41,7 +41,8 @@ void add_evaluate(CLI::App& tool) {
   auto command = std::make_shared<EvaluateCommand>();
   CLI::App* app = tool.add_subcommand("evaluate", "measure a model's error on a table");
   app->add_option("model", command->model_path, "model file")->required()->type_name("MODEL");
-  app->add_option("data", command->data_path, "table with the model's inputs and the target")
+  app->add_option("data", command->data_path,
+                  "table with the model's inputs and the target; -: standard input")
       ->required()
       ->type_name("DATA");
   app->add_option("--target", command->target,

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/output_file.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -26,8 +28,13 @@ void append_rows(const Matrix& x, const std::vector<double>& y, std::string& tex
 
 void run_generate(const GenerateCommand& command) {
   const Generator generator(command.options);
+  check_files({}, {{"--output", command.output_path.empty() ? "-" : command.output_path},
+                   {"--truth", command.truth_path}});
   ProgressLine progress(command.quiet);
-  OutputFile output(command.output_path);
+  OutputFile output(command.output_path, Compression::kByName);
+  // That the truth can be written, too, is found out before the work.
+  std::optional<OutputFile> truth;
+  if (!command.truth_path.empty()) truth.emplace(command.truth_path);
   std::string header;
   for (const std::string& name : generator.truth().input_names()) header += name + ",";
   output.write(header + "y\n");
@@ -45,14 +52,13 @@ void run_generate(const GenerateCommand& command) {
   }
   output.commit();
   progress.clear();
-  if (!command.truth_path.empty()) {
-    OutputFile truth(command.truth_path);
-    truth.write(model_to_json(generator.truth()));
-    truth.commit();
+  if (truth) {
+    truth->write(model_to_json(generator.truth()));
+    truth->commit();
   }
   if (!command.quiet && !command.output_path.empty() && command.output_path != "-") {
-    fmt::print("{}: {} rows, {} inputs, target y; the truth is\n{}", command.output_path,
-               command.options.rows, command.options.inputs, formula_text(generator.truth(), 20));
+    print("{}: {} rows, {} inputs, target y; the truth is\n{}", escaped(command.output_path),
+          command.options.rows, command.options.inputs, formula_text(generator.truth(), 20));
   }
 }
 
@@ -62,9 +68,11 @@ void add_generate(CLI::App& tool) {
   auto command = std::make_shared<GenerateCommand>();
   CLI::App* app = tool.add_subcommand("generate", "write a synthetic table whose true formula is known");
   app->add_option("--output,-o", command->output_path,
-                  "where to write the table (CSV); default: standard output")
+                  "where to write the table (CSV; gzip if the name ends in .gz); default: standard output")
+      ->check(file_name())
       ->type_name("FILE");
   app->add_option("--truth", command->truth_path, "where to save the true formula, as a model")
+      ->check(file_name())
       ->type_name("FILE");
   app->add_flag("--quiet", command->quiet, "no progress line, no report");
   add_option_table(*app, command->options, generate_option_table(), "Data");

@@ -40,20 +40,21 @@ Json inspection(const Model& model) {
 }
 
 void run_inspect(const InspectCommand& command) {
-  const Model model = load_model(command.model_path);
+  const Model loaded = load_model(command.model_path);
   if (command.json) {
-    fmt::print("{}\n", inspection(model).dump(2));
+    print_json(inspection(loaded));
     return;
   }
-  fmt::print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name,
-             model.terms.size(), model.inputs.size());
-  fmt::print(
+  const Model model = with_printable_names(loaded);
+  print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name,
+        model.terms.size(), model.inputs.size());
+  print(
       "trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}{}\n\n", model.training.rows,
       model.training.features, model.training.ridge, model.training.risk,
       model.training.tuning_steps > 0 ? fmt::format(", tuned in {} steps", model.training.tuning_steps) : "");
-  fmt::print("{}", formula_text(model, command.show_terms));
+  print("{}", formula_text(model, command.show_terms));
   constexpr std::size_t kMostColumns = 20;
-  if (model.is_stretched()) fmt::print("\n{}", stretch_text(model, kMostColumns));
+  if (model.is_stretched()) print("\n{}", stretch_text(model, kMostColumns));
 }
 
 }  // namespace
@@ -62,7 +63,9 @@ void add_inspect(CLI::App& tool) {
   auto command = std::make_shared<InspectCommand>();
   CLI::App* app = tool.add_subcommand("inspect", "show a model as a formula");
   app->add_option("model", command->model_path, "model file")->required()->type_name("MODEL");
-  app->add_option("--show", command->show_terms, "terms to print; default: all")->type_name("N");
+  app->add_option("--show", command->show_terms, "terms to print; default: all")
+      ->check(whole_number())
+      ->type_name("N");
   app->add_flag("--json", command->json, "print one JSON object on standard output");
   app->callback([command] { run_inspect(*command); });
 }

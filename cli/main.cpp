@@ -1,12 +1,11 @@
 // The mfga tool. Exit codes: 0 done, 1 the computation failed, 2 wrong usage or bad data, 130 interrupted.
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "cli/command.hpp"
+#include "cli/output_file.hpp"
 
 namespace {
 
@@ -15,14 +14,11 @@ constexpr int kBadInput = 2;
 
 int exit_code(mfga::ErrorKind kind) { return kind == mfga::ErrorKind::kNumerical ? kFailed : kBadInput; }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  mfga::cli::handle_signals();
+int run_tool(int argc, char** argv) {
   CLI::App tool(
       "mfga learns small, readable non-linear models: formulas of a few terms, picked greedily from "
       "explicit features of several kernels.\n\n"
-      "  mfga train --train data.csv --target price --test-fraction 0.2 --model model.json\n"
+      "  mfga train data.csv --target price --test-fraction 0.2 --model model.json\n"
       "  mfga inspect model.json\n"
       "  mfga predict model.json new.csv --output predictions.csv",
       "mfga");
@@ -43,20 +39,28 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return tool.exit(error);  // --help, --version
-    // CLI11 would only say that a command is missing.
-    const bool is_unknown_command = argc > 1 && argv[1][0] != '-' && tool.get_subcommands().empty();
-    const std::string problem =
-        is_unknown_command ? fmt::format("there is no command \"{}\"", argv[1]) : std::string(error.what());
-    fmt::print(stderr, "mfga: {}\nTry mfga --help, or mfga COMMAND --help.\n", problem);
+    mfga::cli::print_message(mfga::cli::usage_problem(tool, error, argc, argv));
+    std::fputs("Try mfga --help, or mfga COMMAND --help.\n", stderr);
     return kBadInput;
   } catch (const mfga::Error& error) {
-    fmt::print(stderr, "mfga: {}\n", error.what());
+    mfga::cli::print_message(error.what());
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "mfga: out of memory\n");
+    mfga::cli::print_message("out of memory");
     return kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "mfga: {}\n", error.what());
+    mfga::cli::print_message(error.what());
     return kFailed;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  mfga::cli::occupy_closed_streams();
+  mfga::cli::handle_signals();
+  const int code = run_tool(argc, argv);
+  // What is lost after an error was its message, or is said by it.
+  if (code == 0 && !mfga::cli::finish_standard_output()) return kBadInput;
+  return code;
 }

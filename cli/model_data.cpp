@@ -95,7 +95,7 @@ void add_output_options(CLI::App& command, CommonOptions& common) {
   command.add_flag("--quiet", common.quiet, "no progress line, no report")->group("Output");
 }
 
-ModelFile open_for_model(const std::string& path, const Model& model, ReadOptions read) {
+ReadOptions read_options_for(const Model& model, ReadOptions read) {
   if (read.n_features == 0) {
     read.n_features = model.n_columns;
     for (const ModelInput& input : model.inputs)
@@ -109,7 +109,11 @@ ModelFile open_for_model(const std::string& path, const Model& model, ReadOption
     const std::string& name = origin.text != nullptr ? origin.text->name : input.name;
     if (read.names.empty() || read.names.back() != name) read.names.push_back(name);
   }
-  TableFile file(path, read);
+  return read;
+}
+
+ModelFile open_for_model(const std::string& path, const Model& model, const ReadOptions& read) {
+  TableFile file(path, read_options_for(model, read));
   std::vector<ColumnSource> sources = match_columns(file, model);
   return {std::move(file), std::move(sources)};
 }
@@ -179,6 +183,17 @@ std::vector<double> positives_of(const Table& table, const Model& model, std::ve
         table.source, dropped_dots, table.rows(), model.labels[0]));
   }
   return positives;
+}
+
+Model with_printable_names(Model model) {
+  model.target_name = escaped(model.target_name);
+  for (std::string& label : model.labels) label = escaped(label);
+  for (ModelInput& input : model.inputs) input.name = escaped(input.name);
+  for (TextColumn& column : model.text_columns) {
+    column.name = escaped(column.name);
+    for (std::string& level : column.levels) level = escaped(level);
+  }
+  return model;
 }
 
 Evaluation evaluate(const Model& model, std::span<const double> scores, std::span<const double> targets,

@@ -16,35 +16,35 @@ std::string cell(std::string_view text) {
 
 template <class Options>
 void print_table(std::string_view title, std::span<const OptionRow<Options>> table) {
-  fmt::print("## {}\n\n| option | values | default | meaning |\n|---|---|---|---|\n", title);
+  print("## {}\n\n| option | values | default | meaning |\n|---|---|---|---|\n", title);
   const Options defaults;
   for (const auto& row : table) {
     const std::string text = option_text(defaults, row);
-    fmt::print("| `--{}` | {} | {} | {} |\n", row.name, cell(row.value),
-               text.empty() ? "" : fmt::format("`{}`", text), cell(row.help));
+    print("| `--{}` | {} | {} | {} |\n", row.name, cell(row.value),
+          text.empty() ? "" : fmt::format("`{}`", text), cell(row.help));
   }
-  fmt::print("\n");
+  print("\n");
 }
 
 void print_family(const FeatureFamily& family) {
-  fmt::print("### `{}`\n\n{}\n\n| option | values | default | meaning |\n|---|---|---|---|\n", family.name(),
-             family.help());
+  print("### `{}`\n\n{}\n\n| option | values | default | meaning |\n|---|---|---|---|\n", family.name(),
+        family.help());
   const auto print_option = [](const FamilyOption& option) {
-    fmt::print("| `{}` | {} | `{}` | {} |\n", option.name, cell(option.values), option.default_value,
-               cell(option.help));
+    print("| `{}` | {} | `{}` | {} |\n", option.name, cell(option.values), option.default_value,
+          cell(option.help));
   };
   for (const FamilyOption& option : family.options()) print_option(option);
   print_option(nu_option());
-  fmt::print("\n");
+  print("\n");
 }
 
 void run_options() {
-  fmt::print("# Options\n\nThis page is the output of `mfga options`.\n\n");
+  print("# Options\n\nThis page is the output of `mfga options`.\n\n");
   print_table("Learning (`mfga train`)", fit_option_table());
   print_table("Cross-validation (`mfga train --ridge cv`)", cross_validation_option_table());
   print_table("Reading tables (`mfga train`, `predict`, `evaluate`)", read_option_table());
   print_table("Synthetic tables (`mfga generate`)", generate_option_table());
-  fmt::print(
+  print(
       "## Feature families (`--features`)\n\nA dictionary is a sum of families, each with options by name: "
       "`linear + gaussian(order=2, sigma=auto*2)`.\n\n");
   for (const FeatureFamily* family : feature_families()) print_family(*family);

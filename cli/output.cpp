@@ -1,27 +1,15 @@
-// What the tool prints and writes.
+// What several commands print.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 
 #include "cli/command.hpp"
-#include "core/atomic_file.hpp"
 
 namespace mfga::cli {
 namespace {
-
-// The temporary file being written, for the signal handler; a process writes one at a time.
-std::atomic<const char*> pending_file{nullptr};
-
-extern "C" void remove_pending_and_end(int signal) {
-  if (const char* path = pending_file.load()) unlink(path);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
 
 // What the names of inputs mean that are not columns of numbers on the standard scale.
 std::string input_notes(const Model& model) {
@@ -62,55 +50,19 @@ std::string places_text(const std::vector<Place>& places) {
 
 }  // namespace
 
-void handle_signals() {
-  std::signal(SIGINT, remove_pending_and_end);
-  std::signal(SIGTERM, remove_pending_and_end);
-}
-
-struct OutputFile::Impl {
-  std::unique_ptr<AtomicFile> file;  // null: standard output
-};
-
-OutputFile::OutputFile(const std::string& path) : impl_(std::make_unique<Impl>()) {
-  if (path.empty() || path == "-") return;
-  impl_->file = std::make_unique<AtomicFile>(path);
-  pending_file = impl_->file->temporary_path().c_str();
-}
-
-OutputFile::~OutputFile() {
-  if (impl_->file) pending_file = nullptr;
-}
-
-void OutputFile::write(std::string_view text) {
-  if (impl_->file) {
-    impl_->file->write(text);
-  } else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-    throw Error(ErrorKind::kIo, "standard output: writing failed");
-  }
-}
-
-void OutputFile::commit() {
-  if (impl_->file) {
-    impl_->file->commit();
-    pending_file = nullptr;
-  } else if (std::fflush(stdout) != 0) {
-    throw Error(ErrorKind::kIo, "standard output: writing failed");
-  }
-}
-
 ProgressLine::ProgressLine(bool quiet) : active_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::show(const std::string& text) {
   if (!active_) return;
-  fmt::print(stderr, "\r\x1b[K{}", text);
+  std::fputs(fmt::format("\r\x1b[K{}", escaped(text)).c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
 }
 
 void ProgressLine::clear() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) std::fputs("\r\x1b[K", stderr);
   shown_ = false;
 }
 
@@ -126,10 +78,10 @@ std::string table_summary(const Table& table) {
                                                       : fmt::format(" ({} of text, which makes {} columns)",
                                                                     table.text_columns.size(), n_columns);
   std::string summary =
-      fmt::format("{}: {} rows, {} predictors{}; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", table.source,
+      fmt::format("{}: {} rows, {} predictors{}; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", escaped(table.source),
                   table.rows(), predictor_count(n_columns, table.text_columns), text, table.megabytes,
                   table.load_seconds, table.megabytes / std::max(table.load_seconds, 1e-9));
-  for (const std::string& remark : table.remarks) summary += "\n  " + remark;
+  for (const std::string& remark : table.remarks) summary += "\n  " + escaped(remark);
   return summary;
 }
 

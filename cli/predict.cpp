@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/command.hpp"
 #include "cli/prediction_output.hpp"
+#include "data/column_texts.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -15,6 +17,7 @@ struct PredictCommand {
   std::string model_path;
   std::string data_path;
   std::string output_path;
+  std::vector<std::string> keep;
   bool proba = false;
   int threads = 0;
   CommonOptions common;
@@ -53,22 +56,53 @@ std::vector<double> stored_scores(const Model& model, const ModelFile& data, Con
   return scores;
 }
 
-std::vector<double> scores_of_file(const Model& model, PredictCommand& command, Timing& timing,
-                                   std::vector<std::string>& warnings) {
+struct Predictions {
+  std::vector<double> scores;
+  KeptColumns kept;
+  std::vector<std::string> warnings;
+};
+
+// Where the columns are that --keep names.
+std::vector<Index> kept_columns(const PredictCommand& command, const TableFile& file) {
+  std::vector<Index> columns;
+  for (const std::string& name : column_list(command.keep, file.columns(), "--keep"))
+    columns.push_back(file.column(name, "--keep"));
+  if (!columns.empty() && command.data_path != "-" && !std::filesystem::is_regular_file(command.data_path)) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("{}: --keep reads the table twice; give a file, or the table on standard input (-)",
+                    command.data_path));
+  }
+  return columns;
+}
+
+Predictions predict_file(const Model& model, PredictCommand& command, Timing& timing) {
   command.common.read.threads = command.threads;
   const auto start = Clock::now();
+  Predictions result;
   const ModelFile data = open_for_model(command.data_path, model, command.common.read);
+  const std::vector<Index> kept = kept_columns(command, data.file);
   // A model with text has no use for numbers alone; the reader says so.
   const std::optional<ConstMatrixView> stored =
       model.text_columns.empty() ? data.file.stored_numbers() : std::nullopt;
   const Table table = stored ? Table{} : data.file.read(data.sources, std::nullopt);
-  warnings = table_warnings(table);
+  result.warnings = table_warnings(table);
+  if (!kept.empty()) {
+    for (const Index column : kept)
+      result.kept.names.push_back(data.file.columns()[static_cast<std::size_t>(column)]);
+    result.kept.texts =
+        read_column_texts(command.data_path, read_options_for(model, command.common.read), kept);
+  }
   timing.load = seconds_since(start);
   const auto predict_start = Clock::now();
-  std::vector<double> scores = stored ? stored_scores(model, data, *stored, command.threads)
-                                      : model_scores(model, table, command.threads);
+  result.scores = stored ? stored_scores(model, data, *stored, command.threads)
+                         : model_scores(model, table, command.threads);
   timing.predict = seconds_since(predict_start);
-  return scores;
+  if (!kept.empty() && result.kept.texts.front().size() != result.scores.size()) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: the file changed while it was read; try again", command.data_path));
+  }
+  return result;
 }
 
 void run_predict(PredictCommand& command) {
@@ -77,6 +111,8 @@ void run_predict(PredictCommand& command) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--json needs --output FILE: without one the predictions are on standard output");
   }
+  check_files({{"the model", command.model_path}, {"the data", command.data_path}},
+              {{"--output", command.output_path}});
   const auto start = Clock::now();
   const Model model = load_model(command.model_path);
   if (command.proba && model.task != Task::kClassification) {
@@ -84,20 +120,19 @@ void run_predict(PredictCommand& command) {
                 "--proba needs a classification model; this one is for regression");
   }
   const PredictionKind kind = command.proba ? PredictionKind::kProbabilities : PredictionKind::kTarget;
-  check_prediction_output(command.output_path, model, kind);
+  check_prediction_output(command.output_path, model, kind, !command.keep.empty());
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
   Timing timing;
-  std::vector<std::string> warnings;
-  const std::vector<double> scores = scores_of_file(model, command, timing, warnings);
+  const auto [scores, kept, warnings] = predict_file(model, command, timing);
   progress.clear();
   if (!command.common.json && !command.common.quiet) {
-    for (const std::string& warning : warnings) fmt::print(stderr, "mfga: warning: {}\n", warning);
+    for (const std::string& warning : warnings) print_message("warning: " + warning);
   }
 
   const auto write_start = Clock::now();
-  OutputFile output(command.output_path);
-  write_predictions(output, command.output_path, model, kind, scores, command.threads);
+  OutputFile output(command.output_path, Compression::kByName);
+  write_predictions(output, command.output_path, model, kind, scores, kept, command.threads);
   output.commit();
   timing.write = seconds_since(write_start);
   if (command.common.json) {
@@ -111,9 +146,9 @@ void run_predict(PredictCommand& command) {
                          {"write", timing.write},
                          {"total", seconds_since(start)}}},
                        {"peak_rss_mib", peak_memory_mib()}};
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else if (!command.common.quiet && to_file) {
-    fmt::print("{} predictions: {}\n", scores.size(), command.output_path);
+    print("{} predictions: {}\n", scores.size(), escaped(command.output_path));
   }
 }
 
@@ -124,17 +159,21 @@ void add_predict(CLI::App& tool) {
   CLI::App* app = tool.add_subcommand("predict", "predict the target for the rows of a table");
   app->add_option("model", command->model_path, "model file")->required()->type_name("MODEL");
   app->add_option("data", command->data_path,
-                  "table with the model's inputs; other columns are not looked at")
+                  "table with the model's inputs; other columns are not looked at; -: standard input")
       ->required()
       ->type_name("DATA");
-  app->add_option(
-         "--output,-o", command->output_path,
-         "where to write the predictions: CSV, or a NumPy array if the name ends in .npy; default: CSV on "
-         "standard output")
+  app->add_option("--output,-o", command->output_path,
+                  "where to write the predictions: CSV, or a NumPy array if the name ends in .npy; gzip if "
+                  ".gz follows; "
+                  "default: CSV on standard output")
+      ->check(file_name())
       ->type_name("FILE")
       ->group("Output");
   app->add_flag("--proba", command->proba, "probabilities of the two classes instead of the label")
       ->group("Output");
+  add_column_list(*app, "--keep", command->keep,
+                  "columns of the table to copy in front of the predictions, by name or index; CSV only",
+                  "Output");
   add_output_options(*app, command->common);
   app->add_option("--threads", command->threads, "threads; 0: all cores")
       ->capture_default_str()

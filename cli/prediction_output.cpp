@@ -15,9 +15,9 @@
 namespace mfga::cli {
 namespace {
 
-bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
+bool is_npy(const std::string& path) { return uncompressed_name(path).ends_with(".npy"); }
 
-// A label as a CSV field.
+// A text as a CSV field.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -35,56 +35,71 @@ bool numeric_labels(const Model& model, std::array<double, 2>& values) {
 
 class CsvRows {
  public:
-  CsvRows(const Model& model, PredictionKind kind) : model_(model), kind_(kind) {
+  CsvRows(const Model& model, PredictionKind kind, const KeptColumns& kept)
+      : model_(model), kind_(kind), kept_(kept) {
     for (const std::string& label : model.labels) label_lines_.push_back(quoted(label) + "\n");
   }
 
   [[nodiscard]] std::string header() const {
-    if (kind_ == PredictionKind::kTarget) return quoted(model_.target_name) + "\n";
-    return fmt::format("{},{}\n", quoted("P(" + model_.labels[0] + ")"),
-                       quoted("P(" + model_.labels[1] + ")"));
+    std::string text;
+    for (const std::string& name : kept_.names) text += quoted(name) + ",";
+    if (kind_ == PredictionKind::kTarget) return text + quoted(target_name()) + "\n";
+    return text + fmt::format("{},{}\n", quoted("P(" + model_.labels[0] + ")"),
+                              quoted("P(" + model_.labels[1] + ")"));
   }
 
-  void append(std::span<const double> scores, std::string& text) const {
-    if (kind_ == PredictionKind::kProbabilities) {
-      for (const double score : scores) {
+  // Of the rows from `first` on.
+  void append(std::size_t first, std::span<const double> scores, std::string& text) const {
+    const bool is_class = model_.task == Task::kClassification;
+    const bool has_probabilities = kind_ == PredictionKind::kProbabilities;
+    const std::vector<double> predictions =
+        has_probabilities ? std::vector<double>() : model_.predictions_from_scores(scores);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      for (const std::vector<std::string>& column : kept_.texts) text += quoted(column[first + i]) + ",";
+      if (has_probabilities) {
         fmt::format_to(std::back_inserter(text), FMT_COMPILE("{},{}\n"),
-                       Model::probability_from_score(-score), Model::probability_from_score(score));
+                       Model::probability_from_score(-scores[i]), Model::probability_from_score(scores[i]));
+      } else if (is_class) {
+        text += label_lines_[predictions[i] > 0.5 ? 1 : 0];
+      } else {
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}\n"), predictions[i]);
       }
-    } else if (model_.task == Task::kClassification) {
-      for (const double prediction : model_.predictions_from_scores(scores))
-        text += label_lines_[prediction > 0.5 ? 1 : 0];
-    } else {
-      for (const double prediction : model_.predictions_from_scores(scores))
-        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}\n"), prediction);
     }
   }
 
  private:
+  // Beside the target itself its prediction needs another name.
+  [[nodiscard]] std::string target_name() const {
+    std::string name = model_.target_name;
+    while (std::ranges::find(kept_.names, name) != kept_.names.end()) name = "predicted " + name;
+    return name;
+  }
+
   const Model& model_;
   PredictionKind kind_;
+  const KeptColumns& kept_;
   std::vector<std::string> label_lines_;
 };
 
 void write_csv(OutputFile& output, const Model& model, PredictionKind kind, std::span<const double> scores,
-               int threads) {
+               const KeptColumns& kept, int threads) {
   constexpr std::size_t kRowsPerTask = 8192;
   constexpr std::size_t kTasksAtOnce = 64;
-  const CsvRows rows(model, kind);
+  const CsvRows rows(model, kind, kept);
   ThreadPool pool(threads);
   std::vector<std::string> texts(kTasksAtOnce);
   output.write(rows.header());
-  while (!scores.empty()) {
-    const std::span<const double> part = scores.first(std::min(scores.size(), kRowsPerTask * kTasksAtOnce));
+  for (std::size_t done = 0; done < scores.size(); done += kRowsPerTask * kTasksAtOnce) {
+    const std::span<const double> part =
+        scores.subspan(done, std::min(scores.size() - done, kRowsPerTask * kTasksAtOnce));
     const std::size_t n_tasks = (part.size() + kRowsPerTask - 1) / kRowsPerTask;
     pool.run(static_cast<Index>(n_tasks), [&](Index task) {
       const std::size_t first = static_cast<std::size_t>(task) * kRowsPerTask;
       std::string& text = texts[static_cast<std::size_t>(task)];
       text.clear();
-      rows.append(part.subspan(first, std::min(kRowsPerTask, part.size() - first)), text);
+      rows.append(done + first, part.subspan(first, std::min(kRowsPerTask, part.size() - first)), text);
     });
     for (std::size_t task = 0; task < n_tasks; ++task) output.write(texts[task]);
-    scores = scores.subspan(part.size());
   }
 }
 
@@ -111,7 +126,14 @@ void write_npy(OutputFile& output, const Model& model, PredictionKind kind, std:
 
 }  // namespace
 
-void check_prediction_output(const std::string& path, const Model& model, PredictionKind kind) {
+void check_prediction_output(const std::string& path, const Model& model, PredictionKind kind,
+                             bool keeps_columns) {
+  if (is_npy(path) && keeps_columns) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("{}: --keep copies text, and .npy output holds numbers; use a name that ends in .csv",
+                    path));
+  }
   std::array<double, 2> labels{};
   if (!is_npy(path) || kind == PredictionKind::kProbabilities || model.task != Task::kClassification ||
       numeric_labels(model, labels)) {
@@ -125,11 +147,11 @@ void check_prediction_output(const std::string& path, const Model& model, Predic
 }
 
 void write_predictions(OutputFile& output, const std::string& path, const Model& model, PredictionKind kind,
-                       std::span<const double> scores, int threads) {
+                       std::span<const double> scores, const KeptColumns& kept, int threads) {
   if (is_npy(path)) {
     write_npy(output, model, kind, scores);
   } else {
-    write_csv(output, model, kind, scores, threads);
+    write_csv(output, model, kind, scores, kept, threads);
   }
 }
 

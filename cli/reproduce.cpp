@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/output_file.hpp"
 #include "repro/data_sets.hpp"
 
 namespace mfga::cli {
@@ -52,23 +53,23 @@ void print_table(const repro::DatasetResult& result) {
   const auto number = [](const std::optional<double>& value, const char* format) {
     return value ? fmt::format(fmt::runtime(format), *value) : std::string("-");
   };
-  fmt::print("\n{} ({} training rows, {} test rows; {})\n", result.title, result.n_train, result.n_test,
-             result.error_unit);
-  fmt::print("  {:<14} {:>6} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "method", "terms", "oracle",
-             "honest", "paper", "prepare s", "train s", "paper p s", "paper t s");
+  print("\n{} ({} training rows, {} test rows; {})\n", result.title, result.n_train, result.n_test,
+        result.error_unit);
+  print("  {:<14} {:>6} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "method", "terms", "oracle",
+        "honest", "paper", "prepare s", "train s", "paper p s", "paper t s");
   for (const repro::MethodRow& row : result.rows) {
     const repro::PaperFigures paper = row.paper.value_or(repro::PaperFigures{});
     const auto error = [&](const std::optional<repro::ErrorEstimate>& estimate) {
       return estimate ? fmt::format("{:.4g}", estimate->error) : std::string("-");
     };
-    fmt::print("  {:<14} {:>6} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
-               row.part == repro::kOurPart ? row.method + ", ours" : row.method,
-               row.terms ? fmt::format("{}", *row.terms) : "-", error(row.oracle), error(row.honest),
-               number(paper.error, "{:.4g}"), number(row.preprocess_seconds, "{:.3f}"),
-               number(row.train_seconds, "{:.3f}"), number(paper.preprocess_seconds, "{:.3g}"),
-               number(paper.train_seconds, "{:.3g}"));
+    print("  {:<14} {:>6} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
+          row.part == repro::kOurPart ? row.method + ", ours" : row.method,
+          row.terms ? fmt::format("{}", *row.terms) : "-", error(row.oracle), error(row.honest),
+          number(paper.error, "{:.4g}"), number(row.preprocess_seconds, "{:.3f}"),
+          number(row.train_seconds, "{:.3f}"), number(paper.preprocess_seconds, "{:.3g}"),
+          number(paper.train_seconds, "{:.3g}"));
   }
-  for (const std::string& remark : result.remarks) fmt::print("  {}\n", remark);
+  for (const std::string& remark : result.remarks) print("  {}\n", remark);
 }
 
 void run_reproduce(ReproduceCommand& command) {
@@ -125,8 +126,8 @@ void run_reproduce(ReproduceCommand& command) {
   std::filesystem::remove(partial_path, error);
   if (command.quiet) return;
   for (const repro::DatasetResult& result : results.datasets) print_table(result);
-  fmt::print("\n{:.0f} s in all. {}/report.html, results.json, results.csv and results.md hold the rest.\n",
-             results.total_seconds, command.output_folder);
+  print("\n{:.0f} s in all. {}/report.html, results.json, results.csv and results.md hold the rest.\n",
+        results.total_seconds, command.output_folder);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // mfga train: from a table in a file to a saved formula.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
+#include "cli/output_file.hpp"
 #include "cli/train_report.hpp"
+#include "model/target.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -15,26 +18,42 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+TrainingData training_data(const Table& table) {
+  return {table.values.view(), table.target,          table.columns,      table.target_name,
+          table.labels,        table.unnamed_columns, table.text_columns, &table.lines};
+}
+
 // Learns from the table; what is wrong with the data is said with the name of its file.
 template <class Learn>
 auto learn_from(const Table& table, Learn learn) {
   try {
-    return learn(TrainingData{table.values.view(), table.target, table.columns, table.target_name,
-                              table.labels, table.unnamed_columns, table.text_columns, &table.lines});
+    return learn(training_data(table));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadData) throw;
     throw Error(error.kind(), fmt::format("{}: {}", table.source, error.what()));
   }
 }
 
-// The tables of a run. A test table in a file of its own is read for the model, by the model's columns.
+// A test table in a file of its own. It is read before the fit, with every column that a model may need.
+struct TestFile {
+  ModelTable data;
+  std::vector<Index> place_of_column;  // by column of the training table; those that no model has: -1
+
+  [[nodiscard]] std::vector<double> scores(const Model& model, int threads) const {
+    std::vector<Index> columns;
+    for (const ModelInput& input : model.inputs)
+      columns.push_back(place_of_column[static_cast<std::size_t>(input.column)]);
+    return model.scores(data.table.values.view(), columns, threads);
+  }
+};
+
 struct Tables {
   Table train;
   std::optional<Table> held_out;
-  std::optional<ModelTable> test_file;
+  std::optional<TestFile> test_file;
 
   [[nodiscard]] const Table* test() const {
-    return test_file ? &test_file->table : held_out ? &*held_out : nullptr;
+    return test_file ? &test_file->data.table : held_out ? &*held_out : nullptr;
   }
 };
 
@@ -48,9 +67,9 @@ Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
   Evaluations result{measure(tables.train), {}};
   if (tables.held_out) result.test = measure(*tables.held_out);
   if (tables.test_file) {
-    const ModelTable& file = *tables.test_file;
+    const ModelTable& data = tables.test_file->data;
     result.test =
-        evaluate(model, model_scores(model, file.table, threads), file.table.target, file.positives);
+        evaluate(model, tables.test_file->scores(model, threads), data.table.target, data.positives);
   }
   return result;
 }
@@ -60,6 +79,37 @@ double time_left(const TrainCommand& command, Clock::time_point start) {
   constexpr double kLeast = 1e-3;  // there is a model in any case
   const double limit = command.fit.time_limit;
   return limit > 0 ? std::max(kLeast, limit - seconds_since(start)) : 0;
+}
+
+bool is_constant(const Matrix& values, Index column) {
+  for (Index i = 1; i < values.rows; ++i) {
+    if (values(i, column) != values(0, column)) return false;
+  }
+  return true;
+}
+
+// Reads the test file as if for a model of all columns of the training table that are not constant, which
+// models leave out. So whatever is wrong with the file is known before the fit.
+TestFile read_test_file(const TrainCommand& command, const Table& train) {
+  Model model;
+  learn_from(train, [&](const TrainingData& data) {
+    model.task = resolve_task(command.fit.task, data);
+    if (model.task == Task::kClassification)
+      model.labels = prepare_target(data, model.task, false, Intercept::kNone).labels;
+    return 0;
+  });
+  model.target_name = train.target_name;
+  model.n_columns = train.values.cols;
+  model.unnamed_columns = train.unnamed_columns;
+  model.text_columns = train.text_columns;
+  std::vector<Index> places(static_cast<std::size_t>(train.values.cols), -1);
+  for (Index j = 0; j < train.values.cols; ++j) {
+    if (is_constant(train.values, j)) continue;
+    places[static_cast<std::size_t>(j)] = std::ssize(model.inputs);
+    model.inputs.push_back({train.columns[static_cast<std::size_t>(j)], j});
+  }
+  // By the target's name: an index is one into the training file.
+  return {read_for_model(command.test_path, model, command.common.read, ""), std::move(places)};
 }
 
 // The fits with the seeds after the first one; their models are measured and forgotten.
@@ -100,10 +150,56 @@ void check_arguments(const TrainCommand& command, bool validation_given) {
   if (command.ridge_rule != RidgeRule::kCrossValidated && validation_given) {
     throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
   }
+  check_files({{"the table", command.train_path}, {"--test", command.test_path}},
+              {{"--model", command.model_path}});
   // That the model can be saved where it is to be saved is found out before the work.
   if (!command.model_path.empty()) {
     const OutputFile writable(command.model_path);
   }
+}
+
+void read_tables(const TrainCommand& command, Tables& tables) {
+  const TableFile file(command.train_path, command.common.read);
+  tables.train =
+      file.read_for_training(command.target, column_list(command.ignore, file.columns(), "--ignore"),
+                             column_list(command.text, file.columns(), "--text"));
+  if (command.test_fraction > 0)
+    tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
+  if (!command.test_path.empty()) tables.test_file = read_test_file(command, tables.train);
+}
+
+FitResult fit_model(const TrainCommand& command, const Table& table, Clock::time_point start,
+                    ProgressLine& progress, Measured& measured) {
+  TrainResult trained = learn_from(table, [&](const TrainingData& data) {
+    const auto show = [&](const Progress& state) {
+      progress.show(progress_text(state));
+      return true;
+    };
+    TrainOptions options = command;
+    options.fit.time_limit = time_left(command, start);  // reading counts, too
+    return train(data, options, show);
+  });
+  measured.cross_validation = std::move(trained.cross_validation);
+  return std::move(trained.fit);
+}
+
+void save(const Model& model, const std::string& path) {
+  OutputFile file(path);
+  file.write(model_to_json(model));
+  file.commit();
+}
+
+// The errors of the model, and those of the models with other seeds.
+void measure(const TrainCommand& command, const Tables& tables, FitResult& result, Clock::time_point start,
+             ProgressLine& progress, Measured& measured) {
+  progress.show("predicting");
+  const auto predict_start = Clock::now();
+  measured.first = evaluate_on(tables, result.model, command.fit.threads);
+  measured.timing.predict = seconds_since(predict_start);
+  measured.repeats.add(measured.first);
+  const auto repeat_start = Clock::now();
+  repeat_fits(command, tables, result, start, progress, measured.repeats);
+  measured.timing.repeat = seconds_since(repeat_start);
 }
 
 void run_train(TrainCommand& command, bool validation_given) {
@@ -115,59 +211,42 @@ void run_train(TrainCommand& command, bool validation_given) {
   if (!command.target.empty()) command.common.read.names = {command.target};
   progress.show("reading " + command.train_path);
   Measured measured;
-  Timing& timing = measured.timing;
   Tables tables;
-  tables.train = TableFile(command.train_path, command.common.read)
-                     .read_for_training(command.target, command.ignore, command.text);
-  timing.load = tables.train.load_seconds;
-  if (command.test_fraction > 0)
-    tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
+  read_tables(command, tables);
+  measured.timing.load = tables.train.load_seconds;
+  if (tables.test_file) measured.timing.load += tables.test_file->data.table.load_seconds;
 
+  // Where somebody waits for it; in a log the report says it.
+  if (command.model_path.empty() && !command.common.json && !command.common.quiet &&
+      isatty(STDERR_FILENO) == 1) {
+    progress.clear();
+    print_message("the model will not be saved: add --model FILE to keep it");
+  }
   progress.show("preparing");
-  TrainResult trained = learn_from(tables.train, [&](const TrainingData& data) {
-    const auto show = [&](const Progress& state) {
-      progress.show(progress_text(state));
-      return true;
-    };
-    TrainOptions options = command;
-    options.fit.time_limit = time_left(command, start);  // reading counts, too
-    return train(data, options, show);
-  });
-  FitResult& result = trained.fit;
-  measured.cross_validation = std::move(trained.cross_validation);
-  const Model& model = result.model;
+  FitResult result = fit_model(command, tables.train, start, progress, measured);
+  // Whatever fails from here on, the work is not lost.
+  const auto save_start = Clock::now();
+  if (!command.model_path.empty()) save(result.model, command.model_path);
+  measured.timing.save = seconds_since(save_start);
+  try {
+    measure(command, tables, result, start, progress, measured);
+  } catch (const Error& error) {
+    if (command.model_path.empty()) throw;
+    throw Error(error.kind(), fmt::format("{} (the model is saved: {})", error.what(), command.model_path));
+  }
   measured.remarks = tables.train.remarks;
   measured.warnings = tables.train.warnings;
   measured.warnings.insert(measured.warnings.end(), result.report.warnings.begin(),
                            result.report.warnings.end());
-  if (!command.test_path.empty()) {
-    // By the target's name: an index is one into the training file.
-    tables.test_file = read_for_model(command.test_path, model, command.common.read, "");
-    timing.load += tables.test_file->table.load_seconds;
-    const std::vector<std::string>& more = tables.test_file->warnings;
+  if (tables.test_file) {
+    const std::vector<std::string>& more = tables.test_file->data.warnings;
     measured.warnings.insert(measured.warnings.end(), more.begin(), more.end());
   }
-
-  progress.show("predicting");
-  const auto predict_start = Clock::now();
-  measured.first = evaluate_on(tables, model, command.fit.threads);
-  timing.predict = seconds_since(predict_start);
-  measured.repeats.add(measured.first);
-  const auto repeat_start = Clock::now();
-  repeat_fits(command, tables, result, start, progress, measured.repeats);
-  timing.repeat = seconds_since(repeat_start);
-  const auto save_start = Clock::now();
-  if (!command.model_path.empty()) {
-    OutputFile file(command.model_path);
-    file.write(model_to_json(model));
-    file.commit();
-  }
-  timing.save = seconds_since(save_start);
-  timing.total = seconds_since(start);
+  measured.timing.total = seconds_since(start);
   progress.clear();
   if (command.common.json) {
     const Index n_test = tables.test() != nullptr ? tables.test()->rows() : 0;
-    fmt::print("{}\n", report_to_json(command, result, n_test, measured).dump(2));
+    print_json(report_to_json(command, result, n_test, measured));
   } else if (!command.common.quiet) {
     print_data_report(command, tables.train, tables.test(), result);
     print_fit_report(command, result, measured);
@@ -179,32 +258,29 @@ void run_train(TrainCommand& command, bool validation_given) {
 void add_train(CLI::App& tool) {
   auto command = std::make_shared<TrainCommand>();
   CLI::App* app = tool.add_subcommand("train", "learn a model from a table");
-  app->add_option("--train", command->train_path,
-                  "table to learn from: CSV, TSV, LIBSVM or .npy, also gzip-compressed")
-      ->required()
+  app->add_option("table,--train", command->train_path,
+                  "table to learn from: CSV, TSV, LIBSVM or .npy, also gzip-compressed; -: standard input")
+      ->check(file_name())
       ->type_name("FILE")
       ->group("Data files");
   app->add_option("--test", command->test_path, "table to measure the error on")
+      ->check(file_name())
       ->type_name("FILE")
       ->group("Data files");
   app->add_option("--test-fraction", command->test_fraction,
                   "hold this part of the rows out and measure the error on it")
+      ->check(fraction())
       ->type_name("F")
-      ->check(CLI::Range(0.0, 1.0))
       ->group("Data files");
   app->add_option("--target", command->target,
                   "column to predict, by name or index (-1: the last); default: the last, or LIBSVM's label")
       ->type_name("COLUMN")
       ->group("Data files");
-  app->add_option("--ignore", command->ignore, "columns to leave out, by name or index")
-      ->delimiter(',')
-      ->type_name("A,B")
-      ->group("Data files");
-  app->add_option("--text", command->text,
-                  "columns to read as text although they begin with a number, by name or index")
-      ->delimiter(',')
-      ->type_name("A,B")
-      ->group("Data files");
+  add_column_list(*app, "--ignore", command->ignore,
+                  "columns to leave out, by name or index; names with commas in quotes", "Data files");
+  add_column_list(*app, "--text", command->text,
+                  "columns to read as text although they begin with a number, by name or index",
+                  "Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
   app->get_option("--ridge")->default_str("auto")->transform([command](const std::string& text) {
@@ -227,14 +303,17 @@ void add_train(CLI::App& tool) {
          "--no-intercept", [command] { command->fit.intercept = "no"; }, "the same as --intercept no")
       ->group("Learning");
   app->add_option("--model", command->model_path, "where to save the model (JSON)")
+      ->check(file_name())
       ->type_name("FILE")
       ->group("Output");
   app->add_option("--show", command->show_terms, "terms of the formula to print")
       ->capture_default_str()
+      ->check(whole_number())
       ->type_name("N")
       ->group("Output");
   add_output_options(*app, command->common);
   app->callback([command, app] {
+    if (command->train_path.empty()) throw CLI::RequiredError("table");
     command->automatic_tuning = app->count("--tune") == 0;
     run_train(*command, app->count("--folds") > 0 || app->count("--ridges") > 0);
   });

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 #include <utility>
 
 namespace mfga::cli {
@@ -112,6 +114,27 @@ std::string list_text(const std::vector<std::string>& items) {
                      items.size() > kMost ? fmt::format(" and {} more", items.size() - kMost) : "");
 }
 
+std::vector<std::string> printable(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = escaped(text);
+  return texts;
+}
+
+// Few whole numbers may be meant as classes, which nothing in the table says.
+std::string whole_number_note(const Table& table) {
+  constexpr std::size_t kMost = 10;
+  std::set<double> values;
+  for (const double value : table.target) {
+    values.insert(value);
+    if (value != std::floor(value) || values.size() > kMost) return "";
+  }
+  if (values.size() < 3) return "";
+  return fmt::format(
+      "note: the {} values of the target ({}) are taken as numbers; if they are classes: two are supported "
+      "now, "
+      "so keep the rows of two of them, or make one class of all but one\n",
+      values.size(), fmt::join(values, ", "));
+}
+
 // Held-out errors, by ridge and some of the numbers of terms.
 void print_validation(const CrossValidation& validation) {
   constexpr std::size_t kMostColumns = 6;
@@ -120,17 +143,15 @@ void print_validation(const CrossValidation& validation) {
   std::vector<Index> columns;
   for (std::size_t i = 1; i <= n_columns; ++i)
     columns.push_back(static_cast<Index>(i * n_terms / n_columns) - 1);
-  fmt::print("cross-validation: {} of held-out rows, mean over {} folds, by ridge and number of terms\n",
-             validation.measure == "mse" ? "mean squared error" : "log-loss", validation.folds);
-  fmt::print("  {:>10}", "ridge");
-  for (const Index column : columns)
-    fmt::print(" {:>10}", validation.terms[static_cast<std::size_t>(column)]);
-  fmt::print("\n");
+  print("cross-validation: {} of held-out rows, mean over {} folds, by ridge and number of terms\n",
+        validation.measure == "mse" ? "mean squared error" : "log-loss", validation.folds);
+  print("  {:>10}", "ridge");
+  for (const Index column : columns) print(" {:>10}", validation.terms[static_cast<std::size_t>(column)]);
+  print("\n");
   for (std::size_t r = 0; r < validation.ridges.size(); ++r) {
-    fmt::print("  {:>10.4g}", validation.ridges[r]);
-    for (const Index column : columns)
-      fmt::print(" {:>10.5g}", validation.mean(static_cast<Index>(r), column));
-    fmt::print("\n");
+    print("  {:>10.4g}", validation.ridges[r]);
+    for (const Index column : columns) print(" {:>10.5g}", validation.mean(static_cast<Index>(r), column));
+    print("\n");
   }
   const auto text = [](const ValidatedChoice& choice) {
     return fmt::format("ridge {:.4g} with {} terms, {:.5g} +- {:.2g}", choice.ridge, choice.terms,
@@ -138,12 +159,12 @@ void print_validation(const CrossValidation& validation) {
   };
   const auto [least, most] = std::ranges::minmax(validation.ridges);
   const double ridge = validation.chosen.ridge;
-  fmt::print("chosen: {}{}\n", text(validation.chosen),
-             least == most    ? ""
-             : ridge == least ? "; it is the smallest of --ridges"
-             : ridge == most  ? "; it is the largest of --ridges"
-                              : "");
-  if (n_terms > 1) fmt::print("best of all: {}\n", text(validation.best));
+  print("chosen: {}{}\n", text(validation.chosen),
+        least == most    ? ""
+        : ridge == least ? "; it is the smallest of --ridges"
+        : ridge == most  ? "; it is the largest of --ridges"
+                         : "");
+  if (n_terms > 1) print("best of all: {}\n", text(validation.best));
 }
 
 void print_tuning(const TrainCommand& command, const FitReport& report) {
@@ -151,13 +172,13 @@ void print_tuning(const TrainCommand& command, const FitReport& report) {
   if (command.resolved().tune == "no") return;
   int steps = 0;
   for (const PathStep& step : report.path) steps += step.tuning_steps;
-  if (tuning.is_used) fmt::print("tuned in {} rounds, {} steps", report.path.size(), steps);
-  if (!tuning.is_used) fmt::print("not tuned: {}", tuning.reason);
+  if (tuning.is_used) print("tuned in {} rounds, {} steps", report.path.size(), steps);
+  if (!tuning.is_used) print("not tuned: {}", tuning.reason);
   if (tuning.held_out_without > 0) {
-    fmt::print("; mean loss of held-out rows {:.5g} with tuning, {:.5g} without", tuning.held_out_with,
-               tuning.held_out_without);
+    print("; mean loss of held-out rows {:.5g} with tuning, {:.5g} without", tuning.held_out_with,
+          tuning.held_out_without);
   }
-  fmt::print("\n");
+  print("\n");
 }
 
 }  // namespace
@@ -215,24 +236,24 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
 void print_data_report(const TrainCommand& command, const Table& train, const Table* test,
                        const FitResult& result) {
   const FitReport& report = result.report;
-  fmt::print("{}\n", table_summary(train));
+  print("{}\n", table_summary(train));
   if (test != nullptr)
-    fmt::print("{}\n", test->source == train.source
-                           ? fmt::format("{} more of its rows are held out for the test", test->rows())
-                           : table_summary(*test));
-  fmt::print("task: {} of \"{}\"{}{}\n", task_name(result.model.task), result.model.target_name,
-             command.fit.task == "auto" ? " (inferred from the target; --task overrides)" : "",
-             result.model.labels.empty()
-                 ? ""
-                 : fmt::format(", labels {} and {}", result.model.labels[0], result.model.labels[1]));
+    print("{}\n", test->source == train.source
+                      ? fmt::format("{} more of its rows are held out for the test", test->rows())
+                      : table_summary(*test));
+  const Model model = with_printable_names(result.model);
+  print("task: {} of \"{}\"{}{}\n", task_name(model.task), model.target_name,
+        command.fit.task == "auto" ? " (inferred from the target; --task overrides)" : "",
+        model.labels.empty() ? "" : fmt::format(", labels {} and {}", model.labels[0], model.labels[1]));
+  if (command.fit.task == "auto" && model.task == Task::kRegression) print_text(whole_number_note(train));
   if (!report.dropped_columns.empty()) {
-    fmt::print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),
-               report.dropped_columns.size() > 1 ? "s" : "", list_text(report.dropped_columns));
+    print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),
+          report.dropped_columns.size() > 1 ? "s" : "", list_text(printable(report.dropped_columns)));
   }
-  fmt::print("dictionary: {}, {} candidates\n", report.features, report.candidates);
+  print("dictionary: {}, {} candidates\n", report.features, report.candidates);
   if (report.auto_sigma > 0 && !report.sigmas.empty()) {  // the terms may come from a part without widths
-    fmt::print("sigma=auto: {:.4g} +- {:.2g} ({}; {} rows)\n", report.auto_sigma, report.auto_sigma_error,
-               report.auto_sigma_rule, report.auto_sigma_queries);
+    print("sigma=auto: {:.4g} +- {:.2g} ({}; {} rows)\n", report.auto_sigma, report.auto_sigma_error,
+          report.auto_sigma_rule, report.auto_sigma_queries);
   }
 }
 
@@ -243,31 +264,30 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
     print_validation(*measured.cross_validation);
   } else if (measured.cross_validation) {
     const CrossValidation& validation = *measured.cross_validation;
-    fmt::print("ridge {:g}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
-               validation.ridges.size(), validation.measure, validation.chosen.mean);
+    print("ridge {:g}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
+          validation.ridges.size(), validation.measure, validation.chosen.mean);
   }
-  fmt::print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
+  print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
   print_tuning(command, report);
   // The number of terms of an exact kernel is that of its rows.
   if (!report.cut_short.empty())
-    fmt::print("left out or cut short by the time limit: {}\n", fmt::join(report.cut_short, "; "));
+    cli::print("left out or cut short by the time limit: {}\n", fmt::join(report.cut_short, "; "));
   if (n_terms < command.fit.terms && report.engine != "exact" && report.cut_short.empty()) {
-    fmt::print("  fewer than the {} asked for: {}\n", command.fit.terms,
-               command.fit.method == "mfga"
-                   ? "the loss is down to the tolerance or no candidate is left"
-                   : "the other candidates have no weight or are combinations of these");
+    print("  fewer than the {} asked for: {}\n", command.fit.terms,
+          command.fit.method == "mfga" ? "the loss is down to the tolerance or no candidate is left"
+                                       : "the other candidates have no weight or are combinations of these");
   }
   if (!report.dependent_atoms.empty()) {
-    fmt::print("skipped as combinations of chosen terms: {}\n", list_text(report.dependent_atoms));
+    print("skipped as combinations of chosen terms: {}\n", list_text(printable(report.dependent_atoms)));
   }
-  for (const std::string& warning : measured.warnings) fmt::print("warning: {}\n", warning);
-  fmt::print("\n{}\n", formula_text(result.model, command.show_terms));
-  fmt::print("train: {}\n", to_text(measured.first.train));
-  if (measured.first.test) fmt::print("test:  {}\n", to_text(*measured.first.test));
-  fmt::print("{}", measured.repeats.to_text());
-  fmt::print("{}; peak memory {:.0f} MiB\n", seconds_text(report, measured.timing), peak_memory_mib());
-  fmt::print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
-                                                : fmt::format("model: {}", command.model_path));
+  for (const std::string& warning : measured.warnings) print("warning: {}\n", escaped(warning));
+  print("\n{}\n", formula_text(with_printable_names(result.model), command.show_terms));
+  print("train: {}\n", to_text(measured.first.train));
+  if (measured.first.test) print("test:  {}\n", to_text(*measured.first.test));
+  print("{}", measured.repeats.to_text());
+  print("{}; peak memory {:.0f} MiB\n", seconds_text(report, measured.timing), peak_memory_mib());
+  print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
+                                           : fmt::format("model: {}", escaped(command.model_path)));
 }
 
 }  // namespace mfga::cli

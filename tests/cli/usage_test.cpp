@@ -19,7 +19,7 @@ class WrongUsage : public ToolTest {
 TEST_F(WrongUsage, Commands) {
   expect_message(run_refused({}), {"subcommand", "mfga --help"});
   expect_message(run_refused({"fly"}), {"fly", "mfga --help"});
-  expect_message(run_refused({"train", "--terms", "3"}), {"--train is required"});
+  expect_message(run_refused({"train", "--terms", "3"}), {"table is required"});
   expect_message(run_refused({"predict"}), {"model is required"});
   expect_message(run_refused({"predict", "m.json"}), {"data is required"});
   expect_message(run_refused({"evaluate", "m.json", "a.csv", "b.csv"}), {"b.csv"});

@@ -1,0 +1,172 @@
+#define ZLIB_CONST  // zlib then takes its input as const
+
+#include "cli/output_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "core/atomic_file.hpp"
+#include "mfga/error.hpp"
+
+namespace mfga::cli {
+namespace {
+
+// The temporary files being written, for the signal handler; no command writes more at a time.
+std::array<std::atomic<const char*>, 4> pending_files{};
+
+void add_pending(const char* path) {
+  for (auto& slot : pending_files) {
+    const char* expected = nullptr;
+    if (slot.compare_exchange_strong(expected, path)) return;
+  }
+}
+
+void remove_pending(const char* path) {
+  for (auto& slot : pending_files) {
+    const char* expected = path;
+    slot.compare_exchange_strong(expected, nullptr);
+  }
+}
+
+extern "C" void remove_pending_and_end(int signal) {
+  for (const auto& slot : pending_files) {
+    if (const char* path = slot.load()) unlink(path);
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+// A stream of gzip, in parts.
+class Deflater {
+ public:
+  Deflater() {
+    constexpr int kGzip = 16;
+    constexpr int kUsualMemory = 8;
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, kUsualMemory,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+  ~Deflater() { deflateEnd(&stream_); }
+
+  // Gives what is compressed so far to `write`; `flush` is Z_NO_FLUSH, or Z_FINISH for the end.
+  template <class Write>
+  void add(std::string_view text, int flush, const Write& write) {
+    constexpr std::size_t kMostAtOnce = std::numeric_limits<uInt>::max() / 2;
+    do {
+      const std::string_view part = text.substr(0, kMostAtOnce);
+      text.remove_prefix(part.size());
+      stream_.next_in = reinterpret_cast<const Bytef*>(part.data());
+      stream_.avail_in = static_cast<uInt>(part.size());
+      do {
+        stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
+        stream_.avail_out = static_cast<uInt>(buffer_.size());
+        deflate(&stream_, text.empty() ? flush : Z_NO_FLUSH);
+        write(std::string_view(buffer_.data(), buffer_.size() - stream_.avail_out));
+      } while (stream_.avail_out == 0);
+    } while (!text.empty());
+  }
+
+ private:
+  z_stream stream_{};
+  std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 16U);
+};
+
+[[noreturn]] void throw_standard_output() {
+  throw Error(ErrorKind::kIo, fmt::format("standard output: writing failed ({})", std::strerror(errno)));
+}
+
+}  // namespace
+
+void handle_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    // Who ignores a signal, as nohup does, means it for the commands that are started, too.
+    if (std::signal(signal, remove_pending_and_end) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+}
+
+std::string_view uncompressed_name(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path;
+}
+
+struct OutputFile::Impl {
+  std::unique_ptr<AtomicFile> file;  // null: standard output
+  std::optional<Deflater> deflater;
+
+  void write(std::string_view bytes) const {
+    if (file) {
+      file->write(bytes);
+    } else if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) {
+      throw_standard_output();
+    }
+  }
+};
+
+OutputFile::OutputFile(const std::string& path, Compression compression) : impl_(std::make_unique<Impl>()) {
+  if (compression == Compression::kByName && path.ends_with(".gz")) impl_->deflater.emplace();
+  if (path.empty() || path == "-") return;
+  impl_->file = std::make_unique<AtomicFile>(path);
+  if (!impl_->file->temporary_path().empty()) add_pending(impl_->file->temporary_path().c_str());
+}
+
+OutputFile::~OutputFile() {
+  if (impl_->file) remove_pending(impl_->file->temporary_path().c_str());
+}
+
+void OutputFile::write(std::string_view text) {
+  if (impl_->deflater) {
+    impl_->deflater->add(text, Z_NO_FLUSH, [&](std::string_view bytes) { impl_->write(bytes); });
+  } else {
+    impl_->write(text);
+  }
+}
+
+void OutputFile::commit() {
+  if (impl_->deflater)
+    impl_->deflater->add({}, Z_FINISH, [&](std::string_view bytes) { impl_->write(bytes); });
+  if (impl_->file) {
+    impl_->file->commit();
+    remove_pending(impl_->file->temporary_path().c_str());
+  } else if (std::fflush(stdout) != 0) {
+    throw_standard_output();
+  }
+}
+
+void check_files(std::initializer_list<NamedFile> inputs, std::initializer_list<NamedFile> outputs) {
+  if (std::ranges::count(inputs, "-", &NamedFile::path) > 1)
+    throw Error(ErrorKind::kInvalidArgument,
+                "standard input (-) can be read once; give one of the tables as a file");
+  std::vector<NamedFile> taken(inputs);
+  std::erase_if(taken, [](const NamedFile& file) { return file.path == "-"; });
+  for (const NamedFile& output : outputs) {
+    if (output.path.empty()) continue;
+    for (const NamedFile& other : taken) {
+      if (other.path.empty()) continue;
+      const bool is_same = other.path == "-" || output.path == "-" ? other.path == output.path
+                                                                   : is_same_file(other.path, output.path);
+      if (!is_same) continue;
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("{} {} is the same file as {} {} and would overwrite it; give another file",
+                              output.name, output.path, other.name, other.path));
+    }
+    taken.push_back(output);
+  }
+}
+
+}  // namespace mfga::cli

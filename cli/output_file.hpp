@@ -1,0 +1,43 @@
+// Files that commands write.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mfga::cli {
+
+// gzip where the file's name ends in .gz; models are plain, as they are read.
+enum class Compression { kNone, kByName };
+
+// An output file that is complete or absent, also after Ctrl-C; what is not a regular file is written
+// through. A path of "-" or "" is standard output.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path, Compression compression = Compression::kNone);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+// Signals that end the process remove the files being written first.
+void handle_signals();
+
+// The name of a file without .gz, which says what is in it.
+[[nodiscard]] std::string_view uncompressed_name(std::string_view path);
+
+// A file and what the user knows it by, such as --model.
+struct NamedFile {
+  std::string_view name;
+  std::string path;  // empty: not given
+};
+// Throws where an output is an input or another output, or where standard input would be read twice.
+void check_files(std::initializer_list<NamedFile> inputs, std::initializer_list<NamedFile> outputs);
+
+}  // namespace mfga::cli
