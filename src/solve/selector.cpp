@@ -27,6 +27,23 @@ Matrix chosen_products(const Matrix& products, const std::vector<std::size_t>& c
   return result;
 }
 
+// The mean of L'' over the rows where every score is this one. The targets are those of the rows and not their
+// mean, which for classes is no target at all.
+double mean_curvature(const Problem& problem, double score) {
+  const std::vector<double> scores(kBlockRows, score);
+  std::vector<double> first(kBlockRows);
+  std::vector<double> second(kBlockRows);
+  const auto n_rows = static_cast<Index>(problem.targets.size());
+  double sum = 0;
+  for (Index begin = 0; begin < n_rows; begin += kBlockRows) {
+    const Index count = std::min(kBlockRows, n_rows - begin);
+    static_cast<void>(problem.loss.derivatives(scores.data(), problem.targets.data() + begin, count,
+                                               first.data(), second.data()));
+    sum += std::accumulate(second.begin(), second.begin() + count, 0.0);
+  }
+  return sum / static_cast<double>(n_rows);
+}
+
 }  // namespace
 
 void Selector::RunnersUp::set(std::vector<Index> candidates, Index n_active, Matrix products) {
@@ -64,9 +81,7 @@ Selector::Selector(const Problem& problem, const Candidates& candidates, Engine&
   const double n_rows = static_cast<double>(problem.rows.rows());
   const double mean = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0) / n_rows;
   const double constant = problem.intercept == Intercept::kUnpenalised ? problem.loss.best_constant(mean) : 0;
-  double first = 0;
-  double second = 0;  // L'' of the best constant
-  static_cast<void>(problem.loss.derivatives(&constant, &mean, 1, &first, &second));
+  const double second = mean_curvature(problem, constant);
   for (double& curvature : curvatures_) curvature += 2 * options.ridge / second;
   whole_curvatures_ = curvatures_;
   if (problem.intercept == Intercept::kUnpenalised) {

@@ -208,6 +208,34 @@ TEST(Gain, OfClassesIsThatOfTheQuadraticModel) {
   }
 }
 
+TEST(Gain, OfRareClassesHasTheCurvatureOfTheBestConstant) {
+  // Without a second look the ranking is by L'' s_j + 2 ridge with L'' = p (1 - p), where p is the share of
+  // positives. Candidates of many sizes make the choice depend on L''.
+  Setting setting("linear + gaussian(order=2, sigma=0.7)");
+  for (double& value : setting.y) value = value > 3 ? 1 : -1;
+  const auto n_rows = static_cast<double>(setting.y.size());
+  const double share = static_cast<double>(std::ranges::count(setting.y, 1.0)) / n_rows;
+  ASSERT_LT(share, 0.25);
+  const Eigen::MatrixXd features = reference::materialise(setting.candidates, setting.x);
+  constexpr Index kTerms = 15;
+  for (double ridge = 0.1; ridge < 1000; ridge *= 2) {
+    std::vector<std::pair<double, Index>> scores;  // negative, so that the best comes first
+    for (Index j = 0; j < features.cols(); ++j) {
+      double gradient = 0;
+      for (Index i = 0; i < features.rows(); ++i)
+        gradient += (share - (setting.y[static_cast<std::size_t>(i)] > 0 ? 1 : 0)) * features(i, j);
+      const double centred = (features.col(j).array() - features.col(j).mean()).square().sum();
+      scores.emplace_back(-std::abs(gradient) / std::sqrt(share * (1 - share) * centred + 2 * ridge), j);
+    }
+    std::ranges::sort(scores);
+    std::vector<Index> expected;
+    for (Index i = 0; i < kTerms; ++i) expected.push_back(scores[static_cast<std::size_t>(i)].second);
+    const GreedyResult result = greedy(setting.problem(logistic_loss()), setting.candidates,
+                                       {kTerms, kTerms, 0, {ridge, 0}, {Rule::kGain}});
+    EXPECT_EQ(result.active.candidates, expected) << "ridge " << ridge;
+  }
+}
+
 TEST(Shortlist, LaterPicksAreNotCopiesOfTheFirst) {
   // With so large a width x * G is x once more.
   for (const Loss* loss : losses()) {
