@@ -51,6 +51,7 @@ class LazyEngine final : public Engine {
     if (!single) return loss;
     const double norm = std::sqrt(totals_.back());
     for (const double error : single_errors_) out.errors.push_back(error * norm);
+    candidates_.scale(out.errors);
     // Products of large inputs may leave the range of single precision.
     if (!std::all_of(out.values.begin(), out.values.end(), [](double g) { return std::isfinite(g); }) ||
         !std::all_of(out.errors.begin(), out.errors.end(), [](double e) { return std::isfinite(e); }))

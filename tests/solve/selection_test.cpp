@@ -118,6 +118,34 @@ TEST(Normalised, BothEnginesAndPrecisionsChooseByCorrelation) {
   }
 }
 
+TEST(Normalised, NearTiesAreDecidedAsInDoublePrecision) {
+  // Inputs that single precision hardly tells apart, in a kernel of so little weight that its candidates are
+  // scaled up a thousand times: the bounds of their errors must be scaled with them.
+  Setting setting("linear + gaussian(order=2, sigma=2, nu=1e-6)", 3000);
+  for (Index i = 0; i < setting.x.rows; ++i) {
+    for (Index j = 1; j < kInputs; ++j) setting.x(i, j) = setting.x(i, 0) + 1e-7 * setting.x(i, j);
+  }
+  setting.candidates.normalise(setting.rows, true, setting.workers);
+  for (const Loss* loss : losses()) {
+    if (!loss->is_quadratic()) setting.make_classes();
+    const Problem problem = setting.problem(*loss);
+    const auto engine_of = [&](EngineKind kind) { return make_engine(kind, problem, setting.candidates); };
+    Gradient mixed;
+    Gradient exact;
+    static_cast<void>(engine_of(EngineKind::kLazy)->gradient({}, mixed));
+    static_cast<void>(engine_of(EngineKind::kLazyDouble)->gradient({}, exact));
+    ASSERT_FALSE(mixed.exact());
+    for (std::size_t j = 0; j < exact.values.size(); ++j)
+      EXPECT_LE(std::abs(mixed.values[j] - exact.values[j]), mixed.errors[j]) << j;
+    for (const Index terms : {1, 2, 3, 5}) {
+      const GreedyOptions options{terms, terms, 0, {0.1, 0}};
+      EXPECT_EQ(greedy(problem, setting.candidates, options).active.candidates,
+                greedy(problem, setting.candidates, options, EngineKind::kLazyDouble).active.candidates)
+          << loss->name() << ", " << terms;
+    }
+  }
+}
+
 TEST(Gain, IsTheDecreaseOfTheObjectiveWhenAllIsFittedAgain) {
   for (const Intercept intercept : {Intercept::kNone, Intercept::kUnpenalised}) {
     for (const double ridge : {0.0, 30.0}) {
