@@ -59,6 +59,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   part.text_columns = table.text_columns;
   part.target_name = table.target_name;
   part.labels = table.labels;
+  part.unnamed_columns = table.unnamed_columns;
   part.values = Matrix::uninitialised(count, table.values.cols);
   std::vector<Index> kept_lines;
   kept_lines.reserve(static_cast<std::size_t>(rows - count));

@@ -22,6 +22,7 @@ Table make_table(Index rows) {
     table.values(row, 1) = 10.0 * static_cast<double>(row);
     table.target.push_back(-static_cast<double>(row));
   }
+  table.unnamed_columns = 3;
   table.lines.first_line = 2;
   table.lines.skips = {{3, 2}, {7, 3}};
   return table;
@@ -42,6 +43,7 @@ TEST_F(SplitTest, RowsAreDividedAndStayWhole) {
         EXPECT_EQ(part->columns, whole.columns);
         EXPECT_EQ(part->text_columns, whole.text_columns);
         EXPECT_EQ(part->target_name, "y");
+        EXPECT_EQ(part->unnamed_columns, 3);
         EXPECT_EQ(part->source, "t.csv");
         ASSERT_EQ(std::ssize(part->values.values), part->rows() * 2);
         ASSERT_EQ(std::ssize(part->target), part->rows());
