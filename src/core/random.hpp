@@ -34,6 +34,7 @@ enum class RandomStream : std::uint32_t {
   kLandmarkSampling,
   kScale,
   kLeverage,
+  kSummands,
 };
 
 class CounterRandom {
@@ -44,12 +45,16 @@ class CounterRandom {
 
   // Two independent uniform numbers in (0, 1) for each index.
   [[nodiscard]] std::pair<double, double> uniform_pair(std::uint64_t index) const {
-    const r123::Philox4x32::ctr_type counter = {
-        {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32U), stream_, 0}};
-    const auto bits = r123::Philox4x32()(counter, key_);
-    return {to_unit(bits[0], bits[1]), to_unit(bits[2], bits[3])};
+    const auto words = words_of(index);
+    return {to_unit(words[0], words[1]), to_unit(words[2], words[3])};
   }
   [[nodiscard]] double uniform(std::uint64_t index) const { return uniform_pair(index).first; }
+
+  // 64 random bits for each index, such as the seed of a part.
+  [[nodiscard]] std::uint64_t bits(std::uint64_t index) const {
+    const auto words = words_of(index);
+    return static_cast<std::uint64_t>(words[0]) << 32U | words[1];
+  }
 
   // A standard normal number for each index (Box and Muller).
   [[nodiscard]] double normal(std::uint64_t index) const {
@@ -58,6 +63,11 @@ class CounterRandom {
   }
 
  private:
+  [[nodiscard]] r123::Philox4x32::ctr_type words_of(std::uint64_t index) const {
+    const r123::Philox4x32::ctr_type counter = {
+        {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32U), stream_, 0}};
+    return r123::Philox4x32()(counter, key_);
+  }
   static double to_unit(std::uint32_t high, std::uint32_t low) {
     const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32U | low) >> 11U;  // 53 bits
     return (static_cast<double>(bits) + 0.5) * 0x1p-53;

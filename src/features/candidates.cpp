@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/random.hpp"
+
 namespace mfga {
 
 Candidates::Candidates(const Dictionary& dictionary, const CandidateContext& context,
@@ -16,7 +18,8 @@ Candidates::Candidates(const Dictionary& dictionary, const CandidateContext& con
     const FamilyRequest& request = dictionary.requests()[p];
     const FeatureFamily& family = *find_feature_family(request.family);
     CandidateContext own = context;
-    own.seed += p;  // summands of one family draw different atoms
+    // Summands of one family draw different atoms, and none that a summand of another seed draws.
+    if (p > 0) own.seed = CounterRandom(context.seed, RandomStream::kSummands).bits(p);
     families_.push_back(family.bind(option_values(family, request), own, weights_[p]));
     offsets_.push_back(offsets_.back() + families_.back()->size());
   }

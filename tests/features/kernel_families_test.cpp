@@ -151,6 +151,18 @@ TEST(FourierFamily, AShorterListIsTheFrontOfALongerOne) {
   }
 }
 
+TEST(FourierFamily, SummandsAndSeedsShareNoDraws) {
+  std::vector<Atom> atoms;
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    const Candidates candidates(Dictionary("fourier(count=5) + fourier(count=5) + fourier(count=5)"),
+                                {3, 1, seed});
+    for (Index j = 0; j < candidates.size(); ++j) atoms.push_back(candidates.atom(j));
+  }
+  for (std::size_t i = 0; i < atoms.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(atoms[i].parameters, atoms[j].parameters) << i << ", " << j;
+  }
+}
+
 TEST(LandmarkFamily, AtomsAreKernelColumnsAtDifferentTrainingRows) {
   const BoundCandidates bound("landmark(count=1000, sigma=1.5)", 60, 3);
   EXPECT_EQ(bound.candidates.size(), 60);  // there are no more rows
