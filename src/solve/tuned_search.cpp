@@ -69,9 +69,9 @@ class TunedSearch {
     Models models = nothing(0, found.stretches_inputs);
     for (TuningRound round : found.rounds) {
       models.front().ridge = round.select_ridge;
-      select(round.terms, models);
+      select(round.wanted, models);
       models.front().ridge = round.ridge;
-      if (round.steps > 0) static_cast<void>(tune_all(round.steps, models));
+      if (round.steps > 0) round.steps = tune_all(round.steps, models);
       finish(round, models);
     }
     models.front().ridge = found.ridge;
@@ -95,7 +95,7 @@ class TunedSearch {
 
   [[nodiscard]] bool is_complete(const Models& models) const {
     const std::vector<TuningRound>& rounds = models.front().rounds;
-    return !rounds.empty() && rounds.back().terms >= options_.greedy.terms;
+    return !rounds.empty() && rounds.back().wanted >= options_.greedy.terms;
   }
   [[nodiscard]] static bool is_better(const Models& models, const Models& others) {
     return models.front().held_out() < others.front().held_out();
@@ -109,10 +109,10 @@ class TunedSearch {
   void add_round(Models& models, std::span<const double> ridges) {
     const std::vector<TuningRound>& earlier = models.front().rounds;
     TuningRound round;
-    round.terms = (earlier.empty() ? 0 : earlier.back().terms) + options_.terms_per_round;
-    round.terms = std::min(round.terms, options_.greedy.terms);
+    round.wanted = (earlier.empty() ? 0 : earlier.back().wanted) + options_.terms_per_round;
+    round.wanted = std::min(round.wanted, options_.greedy.terms);
     round.select_ridge = models.front().ridge;
-    select(round.terms, models);
+    select(round.wanted, models);
     if (asks_held_out_rows()) choose_ridge(ridges, models);
     round.ridge = models.front().ridge;
     round.steps = tune_all(options_.most_steps, models);
@@ -130,7 +130,10 @@ class TunedSearch {
     }
     round.risk = loss / rows;
     round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    for (TunedModel& model : models) model.rounds.push_back(round);
+    for (TunedModel& model : models) {
+      round.terms = model.active.size();
+      model.rounds.push_back(round);
+    }
   }
 
   // Adds atoms until there are so many.
@@ -308,9 +311,10 @@ TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const 
   TunedModel continued = found;
   if (refitted_risk(again) <= kAsGood * refitted_risk(continued)) return again;
   const BlockedRows rows = problem.rows.stretched(found.stretch);
-  adopt(tune(with_rows(problem, rows), continued.active,
-             {found.ridge, kFewSteps, options.pull, found.stretches_inputs}, {}),
-        continued);
+  const Tuned further = tune(with_rows(problem, rows), continued.active,
+                             {found.ridge, kFewSteps, options.pull, found.stretches_inputs}, {});
+  adopt(further, continued);
+  continued.rounds.back().steps += further.step;
   return continued;
 }
 

@@ -32,7 +32,8 @@ struct TunedSearchOptions {
 
 // One round: terms are added, and all are tuned.
 struct TuningRound {
-  Index terms = 0;          // after it
+  Index wanted = 0;         // terms after it; there may be fewer
+  Index terms = 0;          // that there are after it
   double select_ridge = 0;  // of the objective that the terms were selected for
   double ridge = 0;         // and that all were tuned for
   int steps = 0;

@@ -305,6 +305,29 @@ TEST(TunedSearch, AllRowsAreLearnedFromInTheSameRounds) {
   EXPECT_NEAR(again.rounds.back().risk, found.rounds.back().risk, 0.02 * found.rounds.back().risk);
 }
 
+TEST(TunedSearch, RoundsSayHowManyTermsAndStepsThereWere) {
+  Search search;
+  search.dictionary = Dictionary("linear");  // four candidates for six terms
+  Workers workers(2);
+  TunedModel found = search.find(workers, {0.1}, search.options(6)).front();
+  ASSERT_EQ(found.rounds.size(), 3U);
+  EXPECT_EQ(found.active.size(), kInputs);
+  EXPECT_EQ(found.rounds[0].terms, 2);
+  EXPECT_EQ(found.rounds[2].terms, kInputs);
+  const TunedModel without = tune_in_rounds(search.problem(workers), search.options(6), {});
+  EXPECT_EQ(without.rounds.back().terms, kInputs);
+
+  // With all rows a tuning may end before it has had the steps that it had with some.
+  search.dictionary = Dictionary("linear + landmark(count=100)");
+  found = search.find(workers, {0.1}, search.options(4)).front();
+  for (TuningRound& round : found.rounds) round.steps = 100000;
+  const TunedModel again = with_all_rows(search.problem(workers), found, search.options(4), {});
+  for (const TuningRound& round : again.rounds) {
+    EXPECT_GT(round.steps, 0);
+    EXPECT_LT(round.steps, 100000);
+  }
+}
+
 TEST(LearnedMetric, FindsTheInputsThatMatterAndTheirCombinations) {
   Search search;
   Workers workers(2);
