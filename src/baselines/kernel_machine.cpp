@@ -10,6 +10,7 @@
 #include "core/row_kernels.hpp"
 #include "features/landmark.hpp"
 #include "mfga/error.hpp"
+#include "solve/rounding.hpp"
 #include "solve/tiled_cholesky.hpp"
 
 namespace mfga {
@@ -194,6 +195,10 @@ KernelSolution KernelMachine::solve(std::span<const double> targets, const Loss&
     const KernelSolution full = solve_system(added, response, intercept);
     ++here.newton_steps;
     const std::vector<double> full_product = kernel_times(full.alpha);
+    // The derivative of the objective along the step.
+    double slope = 2 * ridge * (dot(full.alpha, kernel_alpha) - dot(here.alpha, kernel_alpha));
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      slope += first[i] * (full_product[i] + full.intercept - scores[i]);
     double length = 1;
     for (; length > 1e-6; length /= 2) {
       const std::vector<double> alpha =
@@ -212,7 +217,10 @@ KernelSolution KernelMachine::solve(std::span<const double> targets, const Loss&
       value = there;
       break;
     }
-    if (length <= 1e-6) here.converged = true;  // rounding hides any decrease
+    if (length <= 1e-6) {
+      here.converged = is_hidden_by_rounding(slope, value);
+      return here;
+    }
   }
   return here;
 }

@@ -95,6 +95,7 @@ class LeastSquaresRefit final : public Refit {
   RefitReport solve_for_coefficients(ActiveSet& active) {
     RefitReport report;
     report.ridge = penalty_.ridge;
+    if (rows_.empty()) return report;  // neither an atom nor an intercept
     if (penalty_.norm_bound > 0) {
       report.ridge = meet_norm_bound(penalty_.norm_bound, 1e-12, mean_diagonal(), [&](double multiplier) {
         store(solve_with(multiplier), active);

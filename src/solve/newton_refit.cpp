@@ -19,6 +19,7 @@
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 #include "solve/refit.hpp"
+#include "solve/rounding.hpp"
 
 namespace mfga {
 namespace {
@@ -58,6 +59,7 @@ class NewtonRefit final : public Refit {
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
     RefitReport report;
     report.ridge = penalty_.ridge;
+    if (point.size() == 0) return report;  // neither an atom nor an intercept
     if (penalty_.norm_bound > 0) {
       report.ridge = meet_norm_bound(penalty_.norm_bound, 1e-9, 1.0, [&](double multiplier) {
         minimise(atoms, multiplier, point, report);
@@ -142,6 +144,7 @@ class NewtonRefit final : public Refit {
         slope = here.gradient.dot(direction);
       }
       ++report.newton_steps;
+      if (!std::isfinite(slope)) return;  // there is no direction to go
       if (!(-slope > (is_fresh ? kLastStepDecrease : kLastKeptStepDecrease) * here.objective)) {
         if (slope < 0) point += direction;
         report.converged = true;
@@ -158,7 +161,10 @@ class NewtonRefit final : public Refit {
           continue;
         }
         length = shorter_step(atoms, ridge, point, direction, here.objective, slope);
-        if (length == 0) return;  // rounding hides any decrease
+        if (length == 0) {
+          report.converged = is_hidden_by_rounding(slope, here.objective);
+          return;
+        }
         next = expand(atoms, ridge, point + length * direction, 0);
         next_is_fresh = true;
       }

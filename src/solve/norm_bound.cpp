@@ -8,7 +8,11 @@ namespace mfga {
 
 double meet_norm_bound(double bound, double relative_tolerance, double first_guess,
                        const std::function<double(double)>& norm_at) {
-  const auto residual_at = [&](double multiplier) { return 1 / norm_at(multiplier) - 1 / bound; };
+  double last = 0;  // of which norm_at was asked
+  const auto residual_at = [&](double multiplier) {
+    last = multiplier;
+    return 1 / norm_at(multiplier) - 1 / bound;
+  };
   const double tolerance = relative_tolerance / bound;
   // From the guess outwards to where the bound is met. Zero comes last: where classes can be told apart
   // without error, the norm at zero is infinite, and long before that the bound has been passed.
@@ -47,6 +51,8 @@ double meet_norm_bound(double bound, double relative_tolerance, double first_gue
     if (side == last_side) (side < 0 ? high_residual : low_residual) /= 2;
     last_side = side;
   }
+  // The solution that stays with the caller is the last one.
+  if (last != multiplier) static_cast<void>(norm_at(multiplier));
   return multiplier;
 }
 

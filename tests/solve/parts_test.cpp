@@ -89,6 +89,14 @@ TEST(NormBound, FindsTheMultiplier) {
   EXPECT_NEAR(multiplier, 4, 1e-10);
   EXPECT_EQ(multiplier, last);
   EXPECT_EQ(meet_norm_bound(20, 1e-12, 1e-3, [](double m) { return 10 / (1 + m); }), 0);
+  // The first guess is right, which only shows beyond it: the solution kept must still be the one there.
+  EXPECT_EQ(meet_norm_bound(5, 1e-12, 1,
+                            [&](double m) {
+                              last = m;
+                              return 10 / (1 + m);
+                            }),
+            1);
+  EXPECT_EQ(last, 1);
   // A curve far from the ideal one.
   EXPECT_NEAR(meet_norm_bound(1, 1e-12, 1e-6, [](double m) { return 5 * std::exp(-m * m); }),
               std::sqrt(std::log(5.0)), 1e-9);
