@@ -9,6 +9,13 @@
 #include "solve/leverage.hpp"
 
 namespace mfga {
+namespace {
+
+Penalty penalty_of(const FitOptions& options) {
+  return {options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound};
+}
+
+}  // namespace
 
 Fitter::Fitter(const TrainingData& data, const FitOptions& options)
     : data_(data),
@@ -22,7 +29,7 @@ Fitter::Fitter(const TrainingData& data, const FitOptions& options)
       inputs_(scale_inputs(standard_.inputs, resolve_scales(options, data.x, standard_.inputs, workers_),
                            data.x, options.seed, workers_)),
       rows_(data.x, inputs_),
-      penalty_{options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound} {
+      penalty_(penalty_of(options)) {
   if (standard_.inputs.empty()) {
     throw Error(ErrorKind::kBadData,
                 "every column is constant on the training rows; there is nothing to learn from");
@@ -46,7 +53,7 @@ Fitter::Fitter(const Fitter& whole, const FitOptions& options, const std::vector
       standard_(whole.standard_),
       inputs_(whole.inputs_),
       rows_(whole.rows_.subset(rows)),
-      penalty_{options.ridge, 0},
+      penalty_(penalty_of(options)),
       whole_(&whole),
       on_model_(std::move(on_model)) {
   target_.values = values_of(whole.target_.values, rows);

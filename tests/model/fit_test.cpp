@@ -335,6 +335,17 @@ TEST(Fit, KernelWeightsComeFromTheDataOnRequest) {
   EXPECT_NE(std::find(weights.begin(), weights.begin() + 3, weights[3]), weights.begin() + 3);
 }
 
+TEST(Fit, FitsOfSomeRowsKeepTheNormBound) {
+  const Sample sample;
+  // A bound that leaves nearly all of the target unexplained changes what is chosen from each half.
+  const auto stability_with = [&](double bound) {
+    FitOptions bounded = with("linear + gaussian(order=2)", 8);
+    bounded.norm_bound = bound;
+    return fit(sample.data(), bounded).report.stability;
+  };
+  EXPECT_NE(stability_with(1e-3), stability_with(1e9));
+}
+
 TEST(Fit, SelectionOptionsThatExcludeEachOtherAreRefused) {
   const Sample sample;
   FitOptions options = with("linear", 2);
