@@ -3,16 +3,14 @@
 
 namespace mfga {
 
-// While it lives, OpenBLAS uses one thread per call.
+// While one of these lives, on whatever thread, OpenBLAS uses one thread per call; the last one to go sets
+// the number back that the first one found. The number is one for the whole process.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();
   SingleThreadedBlas(const SingleThreadedBlas&) = delete;
   SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
   ~SingleThreadedBlas();
-
- private:
-  int threads_before_;
 };
 
 }  // namespace mfga

@@ -25,6 +25,7 @@ struct ThreadPool::Impl {
   bool closing = false;
   std::uint64_t generation = 0;  // counts calls of run, so that a worker joins each call once
   int busy = 0;
+  std::atomic<bool> is_running{false};
 
   const std::function<void(Index)>* task = nullptr;
   Index count = 0;
@@ -47,6 +48,25 @@ struct ThreadPool::Impl {
         }
       }
     }
+  }
+
+  void run_with_all(Index n_tasks, const std::function<void(Index)>& new_task) {
+    {
+      const std::lock_guard lock(mutex);
+      task = &new_task;
+      count = n_tasks;
+      next = 0;
+      error = nullptr;
+      error_task = kNone;
+      busy = static_cast<int>(workers.size());
+      ++generation;
+    }
+    start.notify_all();
+    work();
+    std::unique_lock lock(mutex);
+    finished.wait(lock, [&] { return busy == 0; });
+    is_running = false;
+    if (error) std::rethrow_exception(std::exchange(error, nullptr));
   }
 
   void worker_loop() {
@@ -85,22 +105,12 @@ int ThreadPool::threads() const { return static_cast<int>(impl_->workers.size())
 
 void ThreadPool::run(Index count, const std::function<void(Index)>& task) {
   if (count <= 0) return;
-  Impl& impl = *impl_;
-  {
-    const std::lock_guard lock(impl.mutex);
-    impl.task = &task;
-    impl.count = count;
-    impl.next = 0;
-    impl.error = nullptr;
-    impl.error_task = kNone;
-    impl.busy = static_cast<int>(impl.workers.size());
-    ++impl.generation;
+  // The threads are at work already, for a task that calls this or for another thread: nobody is waited for.
+  if (impl_->is_running.exchange(true)) {
+    for (Index i = 0; i < count; ++i) task(i);
+    return;
   }
-  impl.start.notify_all();
-  impl.work();
-  std::unique_lock lock(impl.mutex);
-  impl.finished.wait(lock, [&] { return impl.busy == 0; });
-  if (impl.error) std::rethrow_exception(std::exchange(impl.error, nullptr));
+  impl_->run_with_all(count, task);
 }
 
 }  // namespace mfga

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace mfga {
@@ -41,6 +42,40 @@ TEST(ThreadPool, AnErrorInATaskReachesTheCallerAndThePoolGoesOn) {
   std::atomic<int> calls{0};
   pool.run(10, [&](Index) { ++calls; });
   EXPECT_EQ(calls.load(), 10);
+}
+
+TEST(ThreadPool, ATaskMayRunTasksOfItsOwn) {
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    ThreadPool other(2);
+    std::vector<std::atomic<int>> calls(20 * 30);
+    pool.run(20, [&](Index outer) {
+      other.run(2, [&](Index half) {
+        pool.run(15, [&](Index inner) { ++calls[static_cast<std::size_t>(outer * 30 + half * 15 + inner)]; });
+      });
+    });
+    for (const auto& n : calls) EXPECT_EQ(n.load(), 1);
+    EXPECT_THROW(pool.run(3,
+                          [&](Index) {
+                            pool.run(3, [](Index i) {
+                              if (i == 1) throw std::runtime_error("inner");
+                            });
+                          }),
+                 std::runtime_error);
+  }
+}
+
+TEST(ThreadPool, MayBeSharedByThreads) {
+  ThreadPool pool(2);
+  std::vector<std::atomic<int>> calls(2 * 1000);
+  const auto use = [&](Index first) {
+    for (Index round = 0; round < 100; ++round)
+      pool.run(10, [&](Index i) { ++calls[static_cast<std::size_t>(first + 10 * round + i)]; });
+  };
+  std::thread second(use, 1000);
+  use(0);
+  second.join();
+  for (const auto& n : calls) EXPECT_EQ(n.load(), 1);
 }
 
 }  // namespace
