@@ -164,15 +164,16 @@ void print_validation(const CrossValidation& validation) {
         : ridge == least ? "; it is the smallest of --ridges"
         : ridge == most  ? "; it is the largest of --ridges"
                          : "");
-  if (n_terms > 1) print("best of all: {}\n", text(validation.best));
+  if (validation.best.terms != validation.chosen.terms)
+    print("--terms {} would have been better: {}\n", validation.best.terms, text(validation.best));
 }
 
-void print_tuning(const TrainCommand& command, const FitReport& report) {
+void print_tuning(const TrainCommand& command, const FitReport& report, double ridge) {
   const TuningReport& tuning = report.tuning;
   if (command.resolved().tune == "no") return;
   int steps = 0;
   for (const PathStep& step : report.path) steps += step.tuning_steps;
-  if (tuning.is_used) print("tuned in {} rounds, {} steps", report.path.size(), steps);
+  if (tuning.is_used) print("tuned in {} rounds, {} steps, with ridge {:g}", report.path.size(), steps, ridge);
   if (!tuning.is_used) print("not tuned: {}", tuning.reason);
   if (tuning.held_out_without > 0) {
     print("; mean loss of held-out rows {:.5g} with tuning, {:.5g} without", tuning.held_out_with,
@@ -264,11 +265,12 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
     print_validation(*measured.cross_validation);
   } else if (measured.cross_validation) {
     const CrossValidation& validation = *measured.cross_validation;
-    print("ridge {:g}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
-          validation.ridges.size(), validation.measure, validation.chosen.mean);
+    print("ridge {:g}{}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
+          report.tuning.is_used ? " before tuning" : "", validation.ridges.size(), validation.measure,
+          validation.chosen.mean);
   }
   print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
-  print_tuning(command, report);
+  print_tuning(command, report, result.model.training.ridge);
   // The number of terms of an exact kernel is that of its rows.
   if (!report.cut_short.empty())
     cli::print("left out or cut short by the time limit: {}\n", fmt::join(report.cut_short, "; "));

@@ -1,15 +1,31 @@
 #include "mfga/fit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
 #include "model/fitter.hpp"
 
 namespace mfga {
+namespace {
+
+void check_ridge_of_tuning(const FitOptions& options, std::span<const double> ridges, std::string_view name) {
+  if (options.tune == "no" || std::ranges::all_of(ridges, [](double ridge) { return ridge > 0; })) return;
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("--tune needs {} above 0: terms that come to lie on one another have no other "
+                          "bound; leave the 0 out, or add --tune no",
+                          name));
+}
+
+}  // namespace
 
 FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress) {
   options.validate();
+  check_ridge_of_tuning(options, {&options.ridge, 1}, "a --ridge");
   check_shapes(data);
   return Fitter(data, options).run(progress);
 }
@@ -36,7 +52,9 @@ CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& opt
                 "them out");
   }
   check_shapes(data);
-  check_folds(data.x.rows, validation.folds);
+  check_ridge_of_tuning(options, validation.ridges, "all of --ridges");
+  check_folds(validation.most_rows > 0 ? std::min(data.x.rows, validation.most_rows) : data.x.rows,
+              validation.folds);
   return Fitter(data, options).run_cross_validation(validation, progress);
 }
 

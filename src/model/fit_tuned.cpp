@@ -28,10 +28,6 @@ std::size_t simplest_of_the_best(std::span<const TuningFold> folds,
 }  // namespace
 
 bool Fitter::learn_tuned() {
-  if (!(penalty_.ridge > 0)) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "--tune needs a --ridge above 0: terms that come to lie on one another have no other bound");
-  }
   static_cast<void>(lap());
   const TunedSearchCallback on_step = tuning_progress();
   std::optional<TunedModel> found =

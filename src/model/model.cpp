@@ -65,6 +65,17 @@ std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
 }
 
 std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
+  if (columns.size() != inputs.size()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("there are {} columns for the model's {} inputs; give one for each",
+                            columns.size(), inputs.size()));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (columns[i] >= 0 && columns[i] < x.cols) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("the input {} is to be column {} of x, which has {} columns", inputs[i].name,
+                            columns[i], x.cols));
+  }
   std::vector<InputColumn> sources;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     sources.push_back({columns[i], inputs[i].mean, inputs[i].deviation, inputs[i].warp, inputs[i].stretch});

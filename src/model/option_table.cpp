@@ -210,7 +210,22 @@ void FitOptions::validate() const {
   }
 }
 
-void CrossValidationOptions::validate() const { validate_options(*this, cross_validation_option_table()); }
+void CrossValidationOptions::validate() const {
+  validate_options(*this, cross_validation_option_table());
+  if (used_folds < 0 || used_folds > folds) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("{} folds are to be held out; expected at most the {} that there are, or 0 for all",
+                    used_folds, folds));
+  }
+  if (most_rows < 0 || (most_rows > 0 && most_rows < folds)) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("{} rows are to be divided into {} folds; expected at least one row for each, or 0 for "
+                    "all rows",
+                    most_rows, folds));
+  }
+}
 
 void GenerateOptions::validate() const { validate_options(*this, generate_option_table()); }
 

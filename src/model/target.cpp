@@ -49,6 +49,19 @@ Error class_count_error(const TrainingData& data, std::vector<std::string> label
                       found, data.labels.empty() ? "; for a number to predict use --task regression" : "")};
 }
 
+void check_labels(const TrainingData& data) {
+  if (data.labels.empty()) return;
+  for (std::size_t n = 0; n < data.y.size(); ++n) {
+    const double value = data.y[n];
+    if (value >= 0 && value < static_cast<double>(data.labels.size()) && value == std::floor(value)) continue;
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("the target {} has the value {} in row {}; expected the position of one of its {} "
+                    "labels, from 0 on",
+                    data.target_name, value, n, data.labels.size()));
+  }
+}
+
 PreparedTarget prepare_classes(const TrainingData& data) {
   PreparedTarget target;
   target.task = Task::kClassification;
@@ -99,6 +112,7 @@ std::string column_name(const TrainingData& data, Index column) {
 
 Task resolve_task(std::string_view choice, const TrainingData& data) {
   check_finite(data);
+  check_labels(data);
   if (choice == "regression") {
     if (!data.labels.empty()) {
       throw Error(ErrorKind::kBadData,

@@ -1,5 +1,6 @@
 #include "mfga/train.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mfga {
@@ -24,7 +25,9 @@ FitOptions TrainOptions::resolved() const {
   if (ridge_rule == RidgeRule::kAutomatic) options.ridge = 1;
   if (options.norm_bound > 0) options.ridge = 0;
   if (automatic_tuning) {
-    const bool has_ridge = options.ridge > 0 || ridge_rule == RidgeRule::kCrossValidated;
+    const bool has_ridge = ridge_rule == RidgeRule::kCrossValidated
+                               ? std::ranges::all_of(validation.ridges, [](double r) { return r > 0; })
+                               : options.ridge > 0;
     options.tune = has_ridge && can_tune(options) ? "auto" : "no";
   }
   return options;

@@ -70,6 +70,8 @@ TEST(Train, WithoutARidgeNothingIsTuned) {
   EXPECT_EQ(options.resolved().tune, "no");
   options.ridge_rule = RidgeRule::kCrossValidated;
   EXPECT_EQ(options.resolved().tune, "auto");
+  options.validation.ridges = {0, 1, 10};
+  EXPECT_EQ(options.resolved().tune, "no");
 }
 
 }  // namespace
