@@ -114,7 +114,12 @@ class LeastSquaresRefit final : public Refit {
     row.back() += ridge;
     // The atom is independent of the others, which was tested without the ridge.
     if (!factor_.append(row, 0)) {
-      throw Error(ErrorKind::kNumerical, "the least-squares problem became singular; use a larger --ridge");
+      throw Error(
+          ErrorKind::kNumerical,
+          penalty_.norm_bound > 0
+              ? "the least-squares problem became singular; use fewer --terms, or a --ridge in place of "
+                "--norm-bound"
+              : "the least-squares problem became singular; use a larger --ridge");
     }
     target_products_.push_back(target_product);
   }

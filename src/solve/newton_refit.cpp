@@ -266,7 +266,9 @@ class NewtonRefit final : public Refit {
     double added = 0;
     for (double extra = 1e-12; factor_.info() != Eigen::Success || !(factor_.rcond() > 1e-15); extra *= 100) {
       if (!(extra < 1))
-        throw Error(ErrorKind::kNumerical, "the Newton step cannot be computed; use a larger --ridge");
+        throw Error(ErrorKind::kNumerical,
+                    penalty_.norm_bound > 0 ? "the Newton step cannot be computed; use a smaller --norm-bound"
+                                            : "the Newton step cannot be computed; use a larger --ridge");
       raised.diagonal().array() += extra * mean_diagonal - added;
       added = extra * mean_diagonal;
       factor_.compute(raised);

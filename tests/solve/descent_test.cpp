@@ -2,21 +2,25 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <numeric>
+#include <string>
 
 #include "baselines/kernel_machine.hpp"
 #include "core/blas.hpp"
 #include "losses/logistic.hpp"
 #include "losses/squared.hpp"
+#include "mfga/error.hpp"
 #include "reference.hpp"
 #include "solve/refit.hpp"
 
 namespace mfga {
 namespace {
 
-// The logistic loss with a first derivative that is wrong by a factor.
+// The logistic loss with derivatives that are wrong by factors.
 class WrongLoss final : public Loss {
  public:
-  explicit WrongLoss(double factor) : factor_(factor) {}
+  explicit WrongLoss(double factor, double second_factor = 1)
+      : factor_(factor), second_factor_(second_factor) {}
   [[nodiscard]] std::string_view name() const override { return "wrong"; }
   [[nodiscard]] bool is_quadratic() const override { return false; }
   [[nodiscard]] double best_constant(double mean) const override {
@@ -34,11 +38,13 @@ class WrongLoss final : public Loss {
                      double* second) const override {
     const double sum = logistic_loss().derivatives(scores, targets, count, first, second);
     for (Index n = 0; n < count; ++n) first[n] *= factor_;
+    for (Index n = 0; n < count; ++n) second[n] *= second_factor_;
     return sum;
   }
 
  private:
   double factor_;
+  double second_factor_;
 };
 
 struct Classes {
@@ -53,7 +59,7 @@ struct Classes {
   }
 };
 
-bool refit_converges(const Classes& classes, const Loss& loss) {
+bool refit_converges(const Classes& classes, const Loss& loss, const Penalty& penalty = {0.1, 0}) {
   Workers workers(1);
   const Candidates candidates(Dictionary("linear"), {3, 1});
   ActiveSet active;
@@ -62,7 +68,7 @@ bool refit_converges(const Classes& classes, const Loss& loss) {
     active.atoms.push_back(candidates.atom(j));
   }
   const Problem problem{classes.rows, classes.y, loss, Intercept::kUnpenalised, workers};
-  return make_newton_refit(problem, {0.1, 0})->solve(active).converged;
+  return make_newton_refit(problem, penalty)->solve(active).converged;
 }
 
 bool kernel_machine_converges(const Classes& classes, const Loss& loss) {
@@ -90,6 +96,22 @@ TEST(Descent, ASlopeThatIsNoNumberIsAFailure) {
   const Classes classes;
   const WrongLoss loss(std::numeric_limits<double>::quiet_NaN());
   EXPECT_FALSE(refit_converges(classes, loss));
+}
+
+TEST(Descent, AdviceIsAboutThePenaltyThatIsGiven) {
+  const Classes classes;
+  const WrongLoss loss(1, std::numeric_limits<double>::quiet_NaN());
+  for (const Penalty penalty : {Penalty{0.1, 0}, Penalty{0, 2}}) {
+    try {
+      static_cast<void>(refit_converges(classes, loss, penalty));
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_NE(
+          std::string(error.what()).find(penalty.norm_bound > 0 ? "smaller --norm-bound" : "larger --ridge"),
+          std::string::npos)
+          << error.what();
+    }
+  }
 }
 
 TEST(Descent, NothingToFitIsFittedAtOnce) {
