@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "cli/command.hpp"
+#include "model/scoring.hpp"
 #include "model/target.hpp"
 
 namespace mfga::cli {
@@ -145,7 +146,9 @@ ModelTable read_for_model(const std::string& path, const Model& model, const Rea
 std::vector<double> model_scores(const Model& model, const Table& table, int threads) {
   std::vector<Index> columns(model.inputs.size());
   std::iota(columns.begin(), columns.end(), Index{0});
-  return model.scores(table.values.view(), columns, threads);
+  return scores_of_rows(model, table.values.view(), columns, threads, [&](Index row) {
+    return fmt::format("{}:{}", table.source, table.lines.line_of_row(row));
+  });
 }
 
 std::vector<std::string> table_warnings(const Table& table) {
@@ -201,6 +204,7 @@ Evaluation evaluate(const Model& model, std::span<const double> scores, std::spa
   Evaluation evaluation;
   if (model.task == Task::kClassification) {
     evaluation.classification = classification_metrics(scores, positives);
+    evaluation.rarer_label = model.labels[evaluation.classification->rarer_is_second ? 1 : 0];
     return evaluation;
   }
   evaluation.regression = regression_metrics(model.predictions_from_scores(scores), targets);

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 
 #include "cli/command.hpp"
 #include "cli/prediction_output.hpp"
 #include "data/column_texts.hpp"
+#include "model/scoring.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -46,13 +46,19 @@ std::vector<double> stored_scores(const Model& model, const ModelFile& data, Con
   for (const ColumnSource& source : data.sources) columns.push_back(source.column);
   for (Index first = 0; first < stored.rows; first += rows_at_once) {
     const ConstMatrixView part = stored.middle_rows(first, std::min(rows_at_once, stored.rows - first));
-    const std::vector<double> part_scores = model.scores(part, columns, threads);
-    scores.insert(scores.end(), part_scores.begin(), part_scores.end());
+    const auto row_name = [&](Index row) {
+      return fmt::format("{}: row {}, counted from 1", data.file.path(), first + row + 1);
+    };
+    try {
+      const std::vector<double> part_scores = scores_of_rows(model, part, columns, threads, row_name);
+      scores.insert(scores.end(), part_scores.begin(), part_scores.end());
+    } catch (const Error&) {
+      // A number that is not finite is an error, which the reader finds and words.
+      static_cast<void>(data.file.read(data.sources, std::nullopt));
+      throw;
+    }
     data.file.forget(part);
   }
-  // A number that is not finite is an error, which the reader finds and words.
-  if (std::ranges::any_of(scores, [](double score) { return std::isnan(score); }))
-    static_cast<void>(data.file.read(data.sources, std::nullopt));
   return scores;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace mfga::cli {
 namespace {
@@ -14,7 +15,9 @@ struct Summary {
   double standard_error = 0;  // of the mean
 };
 
-Summary summarise(const std::vector<Json>& all, const std::string& metric) {
+// Nothing, if the metric is undefined for one of them.
+std::optional<Summary> summarise(const std::vector<Json>& all, const std::string& metric) {
+  if (!std::ranges::all_of(all, [&](const Json& one) { return one.at(metric).is_number(); })) return {};
   const auto count = static_cast<double>(all.size());
   Summary summary;
   for (const Json& one : all) summary.mean += one.at(metric).get<double>() / count;
@@ -28,8 +31,10 @@ Json summaries_to_json(const std::vector<Json>& all) {
   if (all.empty()) return {};
   Json json;
   for (const auto& [metric, value] : all.front().items()) {
-    const Summary summary = summarise(all, metric);
-    json[metric] = {{"mean", summary.mean}, {"standard_error", summary.standard_error}};
+    if (value.is_string()) continue;
+    const std::optional<Summary> summary = summarise(all, metric);
+    json[metric] =
+        summary ? Json({{"mean", summary->mean}, {"standard_error", summary->standard_error}}) : Json();
   }
   return json;
 }
@@ -50,7 +55,9 @@ constexpr std::array<MetricName, 7> kNames = {{{"rmse", "RMSE", ""},
                                                {"scaled_error_percent", "100 x MSE on [-1, 1]", ""}}};
 
 // The error with two digits and the mean with as many places, but no more than five digits of the mean.
-std::string summary_text(const Summary& summary) {
+std::string summary_text(const std::optional<Summary>& found) {
+  if (!found) return "-";
+  const Summary& summary = *found;
   const double step = std::max(summary.standard_error, 1e-3 * std::abs(summary.mean));
   const int places = step > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(step))), 0, 12) : 2;
   return fmt::format("{:.{}f} +- {:.{}f}", summary.mean, places, summary.standard_error, places);

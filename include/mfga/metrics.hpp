@@ -1,6 +1,7 @@
-// How good predictions are.
+// How good predictions are. What is undefined is empty. Numbers that are not finite are an error.
 #pragma once
 
+#include <optional>
 #include <span>
 
 namespace mfga {
@@ -9,15 +10,23 @@ struct RegressionMetrics {
   double mse = 0;
   double rmse = 0;
   double mae = 0;
-  double r2 = 0;  // against the mean of these targets; 0 if they are all equal
+  std::optional<double> r2;  // against the mean of these targets; undefined if they are all equal
 };
 
 struct ClassificationMetrics {
   double error_percent = 0;
-  double log_loss = 0;  // mean negative log-likelihood, natural logarithm
-  double auc = 0;       // area under the ROC curve, ties counted half; 0.5 if one class is absent
+  double base_error_percent = 0;  // of always guessing the larger class: the part of the rarer one
+  double log_loss = 0;            // mean negative log-likelihood, natural logarithm
+  std::optional<double> auc;      // area under the ROC curve, ties counted half; undefined for one class
+  // Of the rarer class of these rows, which is the second one if both have as many.
+  bool rarer_is_second = true;
+  std::optional<double> precision;          // undefined if it is never predicted
+  std::optional<double> recall;             // undefined if there is none of it, as the next
+  std::optional<double> average_precision;  // mean precision over its rows, ranked by their scores
 };
 
+// Throw Error(kInvalidArgument) for lists of different length, Error(kBadData) for numbers that are not
+// finite, or too large to be squared.
 [[nodiscard]] RegressionMetrics regression_metrics(std::span<const double> predictions,
                                                    std::span<const double> targets);
 // Scores of a logistic model; positives holds 1 where the true class is the second one, else 0.

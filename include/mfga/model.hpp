@@ -68,7 +68,8 @@ struct Model {
   TrainingRecord training;
 
   // x has the columns that the model was trained on; or, with `columns`, input i is column columns[i] of x.
-  // A row with an input that is not finite has the score NaN. Threads: 0 means all cores.
+  // Scores, predictions and probabilities are finite: a row with an input that is not, or that is so far out
+  // that its score is not, throws Error(kBadData). Threads: 0 means all cores.
   [[nodiscard]] std::vector<double> scores(ConstMatrixView x, int threads = 0) const;
   [[nodiscard]] std::vector<double> scores(ConstMatrixView x, std::span<const Index> columns,
                                            int threads = 0) const;
@@ -91,6 +92,7 @@ struct Model {
 };
 
 // The model's file format is JSON (docs/model-format.md). Reading checks everything: sizes, names, ranges.
+// Writing refuses a model with a number that is not finite: Error(kNumerical).
 [[nodiscard]] std::string model_to_json(const Model& model);
 // `source` names the file in error messages.
 [[nodiscard]] Model model_from_json(std::string_view text, std::string_view source);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "mfga/table.hpp"
 #include "model/target.hpp"
@@ -12,17 +13,29 @@
 namespace mfga {
 namespace {
 
-// Of the rows, those whose probability is within 0.001 of 0 or 1.
-double saturated_part(const Problem& problem, const ScoreFunction& score) {
-  const double saturated = std::log(0.999 / 0.001);
-  std::vector<double> count(1);
-  sum_over_blocks(problem.rows, problem.workers, count,
+// Of the rows of each class, the part whose label has a probability above 0.999; the smaller one of the two.
+double certain_part(const Problem& problem, const ScoreFunction& score) {
+  const double certain = std::log(0.999 / 0.001);
+  std::vector<double> counts(4);  // certain rows and all, of either class
+  sum_over_blocks(problem.rows, problem.workers, counts,
                   [&](const RowBlock& block, Arena& arena, double* out) {
                     double* scores = arena.take(block.rows);
                     score.evaluate(block, scores, arena);
-                    for (Index n = 0; n < block.rows; ++n) *out += std::abs(scores[n]) > saturated ? 1 : 0;
+                    for (Index n = 0; n < block.rows; ++n) {
+                      const double target = problem.targets[static_cast<std::size_t>(block.first_row + n)];
+                      double* of_class = out + (target > 0 ? 2 : 0);
+                      of_class[0] += target * scores[n] > certain ? 1 : 0;
+                      of_class[1] += 1;
+                    }
                   });
-  return count[0] / static_cast<double>(problem.rows.rows());
+  return std::min(counts[0] / counts[1], counts[2] / counts[3]);
+}
+
+// The mean loss of the constant score that fits best.
+double base_risk(const Problem& problem) {
+  const auto count = static_cast<double>(problem.targets.size());
+  const double mean = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0) / count;
+  return loss_sum(problem, ScoreFunction({}, {}, problem.loss.best_constant(mean))) / count;
 }
 
 }  // namespace
@@ -53,16 +66,22 @@ std::vector<std::string> leverage_warnings(const std::vector<RowLeverage>& rows,
 
 std::vector<std::string> separation_warnings(const Problem& problem, const ScoreFunction& score, double risk,
                                              bool converged) {
-  constexpr double kSmallRisk = 0.01;
-  constexpr double kSaturatedPart = 0.99;
+  // What a constant leaves of the loss is little where one class is rare, so losses are compared with that.
+  constexpr double kSmallPart = 0.015;
+  constexpr double kPartWithoutConvergence = 0.5;
+  constexpr double kCertainPart = 0.99;
+  const double base = base_risk(problem);
   std::string found;
+  if (!converged && risk >= kPartWithoutConvergence * base) {
+    return {"the coefficients did not converge: other values of them would fit better. Use a larger --ridge"};
+  }
   if (!converged) {
     found = "the coefficients did not converge";
-  } else if (risk < kSmallRisk) {
-    found = fmt::format("the training log-loss is {:.2g}", risk);
-  } else if (const double saturated = saturated_part(problem, score); saturated >= kSaturatedPart) {
-    found = fmt::format("{:.1f} % of the training rows have a probability within 0.001 of 0 or 1",
-                        100 * saturated);
+  } else if (risk < kSmallPart * base) {
+    found = fmt::format("the training log-loss is {:.2g}, where a constant has {:.2g}", risk, base);
+  } else if (const double certain = certain_part(problem, score); certain >= kCertainPart) {
+    found = fmt::format("{:.1f} % of the training rows of either class have a probability above 0.999",
+                        100 * certain);
   } else {
     return {};
   }

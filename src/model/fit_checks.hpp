@@ -15,7 +15,7 @@ namespace mfga {
                                                          const TrainingData& data,
                                                          const std::vector<InputColumn>& inputs);
 
-// Classes that can be told apart almost perfectly: the coefficients are as large as the ridge lets them
+// Classes that can be told apart almost perfectly, compared with what a constant does: the coefficients are as large as the ridge lets them
 // become, and probabilities say little. `risk` is the mean loss of the score.
 [[nodiscard]] std::vector<std::string> separation_warnings(const Problem& problem, const ScoreFunction& score,
                                                            double risk, bool converged);

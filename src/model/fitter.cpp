@@ -6,6 +6,7 @@
 #include "features/neighbour_width.hpp"
 #include "mfga/error.hpp"
 #include "model/fit_checks.hpp"
+#include "model/scoring.hpp"
 #include "solve/leverage.hpp"
 
 namespace mfga {
@@ -211,6 +212,7 @@ void Fitter::finish(double ridge, double risk, bool converged) {
   int tuning_steps = 0;
   for (const PathStep& step : report().path) tuning_steps += step.tuning_steps;
   model().training = {rows_.rows(), report().features, ridge, options_.norm_bound, risk, tuning_steps};
+  if (whole_ == nullptr) check_finite(model());
 }
 
 }  // namespace mfga

@@ -1,40 +1,106 @@
 #include "mfga/metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "losses/logistic.hpp"
+#include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
 
-// The probability that a random positive scores above a random negative, from the ranks of the positives.
-double area_under_curve(std::span<const double> scores, std::span<const double> positives) {
+void check_numbers(std::span<const double> values, std::string_view what, std::size_t expected) {
+  if (values.size() != expected) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("there are {} {} for {} rows", values.size(), what, expected));
+  }
+  const auto bad = std::ranges::find_if(values, [](double value) { return !std::isfinite(value); });
+  if (bad == values.end()) return;
+  throw Error(ErrorKind::kBadData,
+              fmt::format("{}[{}] is {}; expected a finite number", what, bad - values.begin(), *bad));
+}
+
+// Rows of equal score, from the highest score down: how many there are up to and with them, and how many of
+// these are positive.
+struct RankedRows {
+  double rows = 0;
+  double positives = 0;
+};
+std::vector<RankedRows> ranking(std::span<const double> scores, std::span<const double> positives) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-  double rank_sum = 0;
-  double n_positive = 0;
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    double tied_positives = 0;
-    while (end < order.size() && scores[order[end]] == scores[order[begin]])
-      tied_positives += positives[order[end++]];
-    rank_sum += tied_positives * 0.5 * static_cast<double>(begin + 1 + end);  // mean rank of the tie
-    n_positive += tied_positives;
-    begin = end;
+  std::ranges::sort(order, std::greater{}, [&](std::size_t n) { return scores[n]; });
+  std::vector<RankedRows> groups;
+  RankedRows seen;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i > 0 && scores[order[i]] != scores[order[i - 1]]) groups.push_back(seen);
+    seen.rows += 1;
+    seen.positives += positives[order[i]];
   }
-  const double n_negative = static_cast<double>(scores.size()) - n_positive;
-  if (n_positive == 0 || n_negative == 0) return 0.5;
-  return (rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative);
+  if (!order.empty()) groups.push_back(seen);
+  return groups;
+}
+
+// The probability that a random positive scores above a random negative.
+std::optional<double> area_under_curve(const std::vector<RankedRows>& groups) {
+  const double positives = groups.back().positives;
+  const double negatives = groups.back().rows - positives;
+  if (positives == 0 || negatives == 0) return std::nullopt;
+  double pairs = 0;
+  RankedRows above;
+  for (const RankedRows& group : groups) {
+    const double new_negatives = (group.rows - group.positives) - (above.rows - above.positives);
+    pairs += new_negatives * 0.5 * (above.positives + group.positives);
+    above = group;
+  }
+  return pairs / (positives * negatives);
+}
+
+std::optional<double> average_precision(const std::vector<RankedRows>& groups) {
+  const double positives = groups.back().positives;
+  if (positives == 0) return std::nullopt;
+  double sum = 0;
+  double above = 0;
+  for (const RankedRows& group : groups) {
+    sum += (group.positives - above) * group.positives / group.rows;
+    above = group.positives;
+  }
+  return sum / positives;
+}
+
+// Precision, recall and average precision of the rarer class.
+void measure_rarer_class(std::span<const double> scores, std::span<const double> positives,
+                         ClassificationMetrics& metrics) {
+  std::vector<double> its_scores(scores.begin(), scores.end());
+  std::vector<double> is_in(positives.begin(), positives.end());
+  if (!metrics.rarer_is_second) {
+    for (double& score : its_scores) score = -score;
+    for (double& value : is_in) value = 1 - value;
+  }
+  double found = 0;
+  double predicted = 0;
+  for (std::size_t n = 0; n < scores.size(); ++n) {
+    if ((scores[n] > 0) != metrics.rarer_is_second) continue;
+    predicted += 1;
+    found += is_in[n];
+  }
+  const double all = std::accumulate(is_in.begin(), is_in.end(), 0.0);
+  if (predicted > 0) metrics.precision = found / predicted;
+  if (all > 0) metrics.recall = found / all;
+  metrics.average_precision = average_precision(ranking(its_scores, is_in));
 }
 
 }  // namespace
 
 RegressionMetrics regression_metrics(std::span<const double> predictions, std::span<const double> targets) {
   RegressionMetrics metrics;
+  check_numbers(targets, "targets", targets.size());
+  check_numbers(predictions, "predictions", targets.size());
   if (targets.empty()) return metrics;
   const double count = static_cast<double>(targets.size());
   const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / count;
@@ -45,26 +111,43 @@ RegressionMetrics regression_metrics(std::span<const double> predictions, std::s
     metrics.mae += std::abs(error) / count;
     variance += (targets[n] - mean) * (targets[n] - mean) / count;
   }
+  if (!std::isfinite(metrics.mse) || !std::isfinite(variance)) {
+    throw Error(ErrorKind::kBadData,
+                "targets or predictions are too large for their errors to be squared; divide the target by "
+                "a power of ten");
+  }
   metrics.rmse = std::sqrt(metrics.mse);
-  metrics.r2 = variance > 0 ? 1 - metrics.mse / variance : 0;
+  const auto [lowest, highest] = std::ranges::minmax(targets);
+  const double unexplained = metrics.mse / variance;
+  if (lowest != highest && std::isfinite(unexplained)) metrics.r2 = 1 - unexplained;
   return metrics;
 }
 
 ClassificationMetrics classification_metrics(std::span<const double> scores,
                                              std::span<const double> positives) {
   ClassificationMetrics metrics;
+  check_numbers(positives, "positives", positives.size());
+  check_numbers(scores, "scores", positives.size());
   if (scores.empty()) return metrics;
+  std::vector<double> classes(scores.size());
   std::vector<double> signs(scores.size());
   double errors = 0;
   for (std::size_t n = 0; n < scores.size(); ++n) {
-    signs[n] = positives[n] > 0.5 ? 1.0 : -1.0;
+    classes[n] = positives[n] > 0.5 ? 1.0 : 0.0;
+    signs[n] = 2 * classes[n] - 1;
     errors += (scores[n] > 0) != (positives[n] > 0.5) ? 1 : 0;
   }
   const double count = static_cast<double>(scores.size());
   metrics.error_percent = 100 * errors / count;
   metrics.log_loss =
       logistic_loss().sum(scores.data(), signs.data(), static_cast<Index>(scores.size())) / count;
-  metrics.auc = area_under_curve(scores, positives);
+  if (!std::isfinite(metrics.log_loss))
+    throw Error(ErrorKind::kBadData, "the scores are too large for their log-loss to be summed");
+  metrics.auc = area_under_curve(ranking(scores, classes));
+  const double seconds = std::accumulate(classes.begin(), classes.end(), 0.0);
+  metrics.rarer_is_second = 2 * seconds <= count;
+  metrics.base_error_percent = 100 * std::min(seconds, count - seconds) / count;
+  measure_rarer_class(scores, classes, metrics);
   return metrics;
 }
 

@@ -14,6 +14,7 @@
 #include "features/family.hpp"
 #include "mfga/error.hpp"
 #include "mfga/version.hpp"
+#include "model/scoring.hpp"
 
 namespace mfga {
 
@@ -28,6 +29,31 @@ void mark_not_finite(const RowBlock& block, double* scores) {
       if (!std::isfinite(block.input(j)[n])) scores[n] = std::numeric_limits<double>::quiet_NaN();
     }
   }
+}
+
+// Says why a row has no score.
+[[noreturn]] void throw_without_score(const Model& model, ConstMatrixView x, std::span<const Index> columns,
+                                      Index row, const RowName& row_name) {
+  std::size_t farthest = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const ModelInput& input = model.inputs[i];
+    const double value = x(row, columns[i]);
+    if (!std::isfinite(value)) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("{}: the value of \"{}\", column {} of x, is {}; expected a finite number",
+                              row_name(row), input.name, columns[i], value));
+    }
+    const double z = std::abs(value / input.deviation - input.mean / input.deviation);
+    if (z >= largest) farthest = i;
+    largest = std::max(largest, z);
+  }
+  const ModelInput& input = model.inputs[farthest];
+  throw Error(ErrorKind::kBadData,
+              fmt::format("{}: the prediction is not a finite number, for the row is too far from those of "
+                          "the training: its \"{}\" is {:.4g}, and theirs were {:.4g} on average with a "
+                          "deviation of {:.4g}. Correct the row or leave it out",
+                          row_name(row), input.name, x(row, columns[farthest]), input.mean, input.deviation));
 }
 
 // The value of the column that the terms see as this one; where the scale is flat, the lowest.
@@ -65,30 +91,37 @@ std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
 }
 
 std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
-  if (columns.size() != inputs.size()) {
+  return scores_of_rows(*this, x, columns, threads,
+                        [](Index row) { return fmt::format("row {} (counted from 0)", row); });
+}
+
+std::vector<double> scores_of_rows(const Model& model, ConstMatrixView x, std::span<const Index> columns,
+                                   int threads, const RowName& row_name) {
+  if (columns.size() != model.inputs.size()) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("there are {} columns for the model's {} inputs; give one for each",
-                            columns.size(), inputs.size()));
+                            columns.size(), model.inputs.size()));
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     if (columns[i] >= 0 && columns[i] < x.cols) continue;
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("the input {} is to be column {} of x, which has {} columns", inputs[i].name,
-                            columns[i], x.cols));
+                fmt::format("the input {} is to be column {} of x, which has {} columns",
+                            model.inputs[i].name, columns[i], x.cols));
   }
   std::vector<InputColumn> sources;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    sources.push_back({columns[i], inputs[i].mean, inputs[i].deviation, inputs[i].warp, inputs[i].stretch});
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const ModelInput& input = model.inputs[i];
+    sources.push_back({columns[i], input.mean, input.deviation, input.warp, input.stretch});
   }
   std::vector<Atom> atoms;
   std::vector<double> coefficients;
-  for (const Term& term : terms) {
+  for (const Term& term : model.terms) {
     atoms.push_back(term.atom);
     coefficients.push_back(term.coefficient);
   }
-  const ScoreFunction score(atoms, coefficients, intercept);
+  const ScoreFunction score(atoms, coefficients, model.intercept);
   BlockedRows rows(x, sources);
-  if (mixing.rows > 0) rows = rows.mixed(mixing);
+  if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
   Workers workers(threads);
   const SingleThreadedBlas blas;
   std::vector<double> result(static_cast<std::size_t>(x.rows));
@@ -97,13 +130,59 @@ std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> colu
     score.evaluate(block, scores_of_block, arena);
     mark_not_finite(block, scores_of_block);
   });
+  const auto without = std::ranges::find_if(result, [](double value) { return !std::isfinite(value); });
+  if (without != result.end())
+    throw_without_score(model, x, columns, static_cast<Index>(without - result.begin()), row_name);
   return result;
+}
+
+void check_finite(const Model& model) {
+  const auto check = [](double value, const std::string& what) {
+    if (std::isfinite(value)) return;
+    throw Error(ErrorKind::kNumerical,
+                fmt::format("the model has the number {} as {}, and cannot be used or saved. The computation "
+                            "has overflowed: use a larger --ridge, --scale quantile, or divide large columns "
+                            "by a constant",
+                            value, what));
+  };
+  check(model.intercept, "its intercept");
+  check(model.target_shift, "the shift of its target");
+  check(model.target_scale, "the scale of its target");
+  check(model.training.ridge, "its ridge");
+  check(model.training.norm_bound, "its norm bound");
+  check(model.training.risk, "its mean loss");
+  for (const ModelInput& input : model.inputs) {
+    const std::string of_input = fmt::format(" of the input \"{}\"", input.name);
+    check(input.mean, "the mean" + of_input);
+    check(input.deviation, "the deviation" + of_input);
+    check(input.stretch, "the stretch" + of_input);
+    check(input.warp.limit, "the limit" + of_input);
+    for (const double knot : input.warp.knots) check(knot, "a knot" + of_input);
+    for (const double value : input.warp.values) check(value, "a value" + of_input);
+  }
+  for (const double value : model.mixing.values) check(value, "an entry of its mixing");
+  for (std::size_t i = 0; i < model.terms.size(); ++i) {
+    const std::string of_term = fmt::format(" of term {}", i + 1);
+    const Atom& atom = model.terms[i].atom;
+    check(model.terms[i].coefficient, "the coefficient" + of_term);
+    check(atom.nu, "the weight nu" + of_term);
+    for (const double value : atom.parameters) check(value, "a parameter" + of_term);
+    for (const double value : atom.shared.numbers()) check(value, "a shared number" + of_term);
+  }
 }
 
 std::vector<double> Model::predictions_from_scores(std::span<const double> scores) const {
   std::vector<double> result(scores.begin(), scores.end());
-  for (double& value : result) {
-    value = task == Task::kRegression ? target_shift + target_scale * value : (value > 0 ? 1.0 : 0.0);
+  for (std::size_t n = 0; n < result.size(); ++n) {
+    double& value = result[n];
+    if (task == Task::kRegression) value = target_shift + target_scale * value;
+    // There is no label for a score that is not a number.
+    if (!std::isfinite(value)) {
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("the score {} of row {} (counted from 0) has no finite prediction", scores[n], n));
+    }
+    if (task == Task::kClassification) value = value > 0 ? 1.0 : 0.0;
   }
   return result;
 }

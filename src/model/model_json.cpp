@@ -17,6 +17,7 @@
 #include "mfga/error.hpp"
 #include "mfga/model.hpp"
 #include "mfga/version.hpp"
+#include "model/scoring.hpp"
 
 namespace mfga {
 namespace {
@@ -324,6 +325,7 @@ void read_target(const Node& target, Model& model) {
 }  // namespace
 
 std::string model_to_json(const Model& model) try {
+  check_finite(model);
   const std::vector<std::string> names = model.input_names();
   Json target = {{"name", model.target_name}};
   if (model.task == Task::kRegression) {
@@ -463,8 +465,9 @@ Model load_model(const std::string& path) {
 }
 
 void save_model(const Model& model, const std::string& path) {
+  const std::string text = model_to_json(model);
   AtomicFile file(path);
-  file.write(model_to_json(model));
+  file.write(text);
   file.commit();
 }
 

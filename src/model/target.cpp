@@ -79,19 +79,40 @@ PreparedTarget prepare_classes(const TrainingData& data) {
   return target;
 }
 
+// Losses are squares, and differences of losses are squared again.
+void check_size(const TrainingData& data, double lowest, double highest) {
+  constexpr double kLargest = 1e50;
+  constexpr double kSmallestRange = 1e-50;
+  if (lowest == highest) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("the target {} has the value {} in every row; there is nothing to learn",
+                            data.target_name, lowest));
+  }
+  const double size = std::max(std::abs(lowest), std::abs(highest));
+  if (size > kLargest) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("the target {} has values as large as {:.3g}, whose squares would overflow; at "
+                            "most {:g} is possible. Divide the target by a power of ten such as {:.0e}",
+                            data.target_name, size, kLargest, std::pow(10, std::floor(std::log10(size)))));
+  }
+  if (const double range = highest - lowest; range < kSmallestRange) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("the values of the target {} differ by {:.3g} at most, whose square would "
+                            "underflow; at least {:g} is needed. Multiply the target by a power of ten such "
+                            "as 1e{:.0f}",
+                            data.target_name, range, kSmallestRange, -std::floor(std::log10(range))));
+  }
+}
+
 PreparedTarget prepare_numbers(const TrainingData& data, bool scale_by_range, Intercept intercept) {
   PreparedTarget target;
   target.loss = &squared_loss();
   target.values.assign(data.y.begin(), data.y.end());
+  const auto [lowest, highest] = std::ranges::minmax(data.y);
+  check_size(data, lowest, highest);
   if (scale_by_range) {
-    const auto [low, high] = std::minmax_element(data.y.begin(), data.y.end());
-    if (*low == *high) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("the target {} has the value {} in every row; there is nothing to learn",
-                              data.target_name, *low));
-    }
-    target.shift = 0.5 * (*low + *high);
-    target.scale = 0.5 * (*high - *low);
+    target.shift = 0.5 * (lowest + highest);
+    target.scale = 0.5 * (highest - lowest);
     for (double& value : target.values) value = (value - target.shift) / target.scale;
   }
   if (intercept == Intercept::kUnpenalised) {

@@ -76,7 +76,7 @@ TEST(FitMethods, LearnARegression) {
       expect_round_trip(result.model, sample.x);
       const RegressionMetrics metrics =
           regression_metrics(result.model.predict(sample.x.view()), sample.numbers);
-      EXPECT_GT(metrics.r2, 0.8);
+      EXPECT_GT(metrics.r2.value(), 0.8);
       // The risk is the mean loss of the training rows, in the units that were fitted.
       const double scale = result.model.target_scale;
       EXPECT_NEAR(result.model.training.risk, metrics.mse / (scale * scale), 1e-7 * metrics.mse);

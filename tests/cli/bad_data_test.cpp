@@ -97,6 +97,14 @@ TEST_F(BadData, FewerRowsThanNeeded) {
 
 TEST_F(BadData, NothingToLearnFrom) {
   expect_message(refused("t.csv", "a,y\n1,2\n1,3\n1,4\n"), {"t.csv: ", "every column is constant"});
+  for (const Arguments& options : {Arguments{}, {"--preset", "paper"}, {"--method", "rks"}})
+    expect_message(refused("t.csv", "a,y\n1,3\n2,3\n4,3\n", options),
+                   {"t.csv: ", "y has the value 3 in every row"});
+}
+
+TEST_F(BadData, TargetsWhoseSquaresOverflow) {
+  expect_message(refused("t.csv", "a,y\n1,3e200\n2,2e200\n4,1e200\n"),
+                 {"t.csv: ", "target y", "3e+200", "Divide the target", "1e+200"});
 }
 
 TEST_F(BadData, BrokenGzip) {

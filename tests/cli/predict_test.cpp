@@ -296,6 +296,23 @@ TEST_F(PredictCommand, NumbersUsedWhereTheyLieMustBeFinite) {
   EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "new.npy", "table.csv"}));
 }
 
+TEST_F(PredictCommand, RowsWithoutAFinitePredictionAreNamed) {
+  const Arguments options = {"--features", "polynomial(degree=3)", "--scale", "standard"};
+  for (const std::string& table : {regression_csv(60), classification_csv(60)}) {
+    train(write(table), options);
+    expect_message(run_refused({"predict", path("m.json"), write("a,b,c\n0,0,0\n0.1,1e200,0\n", "new.csv"),
+                                "-o", path("p.csv")}),
+                   {"new.csv:3: ", "not a finite number", "\"b\" is 1e+200", "Correct the row"});
+    std::string bytes = npy_table(50, 2);
+    const double huge = -1e200;
+    bytes.replace(bytes.size() - (3 * 10 - 1) * sizeof(double), sizeof(double),
+                  std::string(reinterpret_cast<const char*>(&huge), sizeof(double)));
+    expect_message(run_refused({"predict", path("m.json"), write(bytes, "new.npy")}),
+                   {"new.npy", "41", "not a finite number", "\"b\" is -1e+200"});
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("p.csv")));
+}
+
 TEST_F(PredictCommand, ColumnsMayBeNamedByLargeNumbers) {
   std::string text = "x20240101120000,b,y\n";
   for (const SmallRow& row : small_rows(20))
@@ -332,6 +349,42 @@ TEST_F(EvaluateCommand, PrintsTheErrors) {
   expect_message(run_well({"evaluate", path("m.json"), file}).out,
                  {"40 rows, 3 predictors", "error ", "log loss ", "AUC "});
   EXPECT_EQ(run_well({"evaluate", path("m.json"), file, "--quiet"}).out, "");
+}
+
+TEST_F(EvaluateCommand, WhatIsUndefinedIsADash) {
+  train(write(regression_csv(40)));
+  const std::string row = write(regression_csv(1), "row.csv");
+  expect_message(run_well({"evaluate", path("m.json"), row}).out, {"RMSE ", "R2 -\n"});
+  EXPECT_TRUE(evaluate(row).at("metrics").at("r2").is_null());
+  const std::string flat = write("a,b,c,y\n0.1,0.2,0.3,0.1\n0.5,0.2,0.1,0.1\n0.5,0.1,0.1,0.1\n", "flat.csv");
+  EXPECT_TRUE(evaluate(flat).at("metrics").at("r2").is_null());
+
+  train(write(classification_csv(40)));
+  const std::string one_class = write("a,b,c,y\n0.1,0.2,0.3,no\n0.5,0.2,0.1,no\n", "one.csv");
+  expect_message(run_well({"evaluate", path("m.json"), one_class}).out,
+                 {"(0.00 % by always guessing the larger class)", "AUC -; of yes: ", "recall -"});
+  EXPECT_TRUE(evaluate(one_class).at("metrics").at("auc").is_null());
+  EXPECT_TRUE(evaluate(one_class).at("metrics").at("recall").is_null());
+}
+
+TEST_F(EvaluateCommand, OfARareClassThereIsMoreThanTheError) {
+  std::string text = classification_csv(60);
+  const Json report = train(write(text));
+  EXPECT_EQ(run_well({"evaluate", path("m.json"), path("table.csv")}).out.find("precision"),
+            std::string::npos)
+      << "neither class is rare";
+  EXPECT_TRUE(report.at("train").at("precision").is_number()) << "JSON has it anyway";
+  text = "a,b,c,y\n";
+  for (std::size_t n = 0; n < 20; ++n) text += fmt::format("-0.9,0,0,{}\n", n == 7 ? "yes" : "no");
+  const std::string rare = write(text, "rare.csv");
+  expect_message(run_well({"evaluate", path("m.json"), rare}).out,
+                 {"error 5.00 % (5.00 % by always guessing the larger class)",
+                  "of yes: precision -, recall 0.0000, average precision 0.0500"});
+  const Json metrics = evaluate(rare).at("metrics");
+  EXPECT_EQ(metrics.at("rarer_label"), "yes");
+  EXPECT_EQ(metrics.at("base_error_percent"), 5);
+  EXPECT_TRUE(metrics.at("precision").is_null());
+  EXPECT_EQ(metrics.at("recall"), 0);
 }
 
 TEST_F(EvaluateCommand, TakesAnotherTargetWhenAsked) {

@@ -59,26 +59,96 @@ TEST(Fit, LearnsAnInteractionAndPredictsInTheTargetsUnits) {
   EXPECT_EQ(result.report.path.front().added.front(),
             "a * b * G(" + describe(result.model.terms[0].atom, {{"a", "b", "c", "d", "e"}}).text.substr(10));
   const RegressionMetrics metrics = regression_metrics(result.model.predict(sample.x.view()), sample.y);
-  EXPECT_GT(metrics.r2, 0.97);
+  EXPECT_GT(metrics.r2.value(), 0.97);
   EXPECT_NEAR(metrics.mse, result.model.training.risk, 1e-8 * metrics.mse);
 }
 
-TEST(Fit, ARowThatIsNotFiniteHasTheScoreNan) {
+TEST(Fit, ARowWithoutAFinitePredictionIsAnError) {
   const Sample sample;
   FitOptions options = with("linear", 1);
   const Model model = fit(sample.data(), options).model;
-  Matrix x = sample.x;
-  x(3, 4) = std::numeric_limits<double>::quiet_NaN();  // the one term looks at another column
-  x(700, 2) = -std::numeric_limits<double>::infinity();
-  x(701, 2) = 1e200;  // its square overflows
-  const std::vector<double> expected = model.scores(sample.x.view());
-  const std::vector<double> scores = model.scores(x.view());
   ASSERT_LT(model.terms[0].atom.inputs[0], 2);
-  for (std::size_t n = 0; n < scores.size(); ++n) {
-    if (n == 3 || n == 700) {
-      EXPECT_TRUE(std::isnan(scores[n])) << n;
-    } else {
-      EXPECT_EQ(scores[n], expected[n]) << n;
+  const auto error_with = [&](const Model& used, Index row, Index column, double value) -> std::string {
+    Matrix x = sample.x;
+    x(row, column) = value;
+    try {
+      static_cast<void>(used.predict(x.view()));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+      return error.what();
+    }
+    return "";
+  };
+  const auto says = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  // Also where the one term looks at another column.
+  const std::string nan = error_with(model, 3, 4, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_TRUE(says(nan, "row 3") && says(nan, "column 4") && says(nan, "is nan")) << nan;
+  const std::string infinite = error_with(model, 700, 2, -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(says(infinite, "row 700") && says(infinite, "is -inf")) << infinite;
+  EXPECT_EQ(error_with(model, 701, 2, 1e200), "");  // its square overflows, but no term has it
+  Model square = model;
+  square.terms[0].atom = {"polynomial", 1, {2}, {2}, {2, 1}};
+  for (const Task task : {Task::kRegression, Task::kClassification}) {
+    square.task = task;
+    const std::string overflow = error_with(square, 701, 2, 1e200);
+    EXPECT_TRUE(says(overflow, "row 701") && says(overflow, "is 1e+200")) << overflow;
+    EXPECT_THROW(static_cast<void>(square.predictions_from_scores(std::vector<double>{1, std::nan("")})),
+                 Error);
+  }
+}
+
+TEST(Fit, TargetsThatCannotBeSquaredAreRefusedBeforeTheFit) {
+  const Sample sample;
+  const auto refuse = [&](double factor, const std::string& task, const std::string& part) {
+    std::vector<double> y = sample.y;
+    for (double& value : y) value *= factor;
+    FitOptions options = with("linear", 2);
+    options.task = task;
+    Index steps = 0;
+    try {
+      static_cast<void>(fit({sample.x.view(), y}, options, [&](const Progress&) { return ++steps > 0; }));
+      ADD_FAILURE() << factor;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(steps, 0);
+  };
+  refuse(1e200, "regression", "Divide the target");
+  refuse(-1e200, "auto", "Divide the target");
+  refuse(1e-200, "regression", "Multiply the target");
+  refuse(std::nan(""), "regression", "row 0");
+  for (const double factor : {1e45, 1e-45}) {
+    std::vector<double> y = sample.y;
+    for (double& value : y) value *= factor;
+    FitOptions options = with("gaussian(order=2, sigma=auto*4)", 6);
+    options.ridge = 1e-6;
+    const Model model = fit({sample.x.view(), y}, options).model;
+    EXPECT_GT(regression_metrics(model.predict(sample.x.view()), y).r2.value(), 0.9) << factor;
+  }
+}
+
+TEST(Fit, AConstantTargetIsRefusedByAllMethods) {
+  const Sample sample;
+  for (const double value : {3.0, 0.1, 0.0}) {
+    const std::vector<double> y(sample.y.size(), value);
+    for (const std::string method : {"mfga", "rks", "lkrf", "eerf", "gk", "glk"}) {
+      for (const std::string preset : {"none", "paper"}) {
+        FitOptions options;
+        options.method = method;
+        options.preset = preset;
+        options.terms = 3;
+        try {
+          static_cast<void>(fit({sample.x.view(), y}, options));
+          ADD_FAILURE() << method << ", " << preset;
+        } catch (const Error& error) {
+          EXPECT_EQ(
+              error.what(),
+              fmt::format("the target y has the value {} in every row; there is nothing to learn", value));
+        }
+      }
     }
   }
 }
@@ -246,6 +316,31 @@ TEST(Fit, WarnsOfClassesThatCanBeSeparated) {
   EXPECT_TRUE(has_warning(certain, "99.0 % of the training rows"));
 }
 
+TEST(Fit, RareClassesAreNotTakenForSeparable) {
+  Sample sample;  // of which only the inputs are used: the labels are noise
+  std::vector<double> y(sample.y.size());
+  y[500] = 1;
+  for (const std::string features : {"linear", "linear + gaussian(order=2)"}) {
+    for (const double ridge : {1.0, 100.0}) {
+      FitOptions options = with(features, 5);
+      options.ridge = ridge;
+      const FitResult result = fit({sample.x.view(), y}, options);
+      EXPECT_LT(result.model.training.risk, 0.01);  // as that of a constant
+      EXPECT_FALSE(has_warning(result, "separated")) << features << ", " << ridge;
+    }
+  }
+  // A rare class that can be told apart is still warned of.
+  std::vector<double> told_apart(sample.y.size());
+  for (Index i = 0; i < 10; ++i) {
+    told_apart[static_cast<std::size_t>(i)] = 1;
+    sample.x(i, 1) = 1000;
+  }
+  FitOptions options = with("linear", 2);
+  options.ridge = 1e-6;
+  options.scale = "standard";
+  EXPECT_TRUE(has_warning(fit({sample.x.view(), told_apart}, options), "separated"));
+}
+
 TEST(Fit, ScalesAreStoredAndUsed) {
   const Sample sample;
   for (const std::string method : {"mfga", "rks", "glk"}) {
@@ -290,7 +385,7 @@ TEST(Fit, EveryWayToSelectAndSearchLearnsTheInteraction) {
           EXPECT_EQ(result.model.terms.size(), 8U);
           const RegressionMetrics metrics =
               regression_metrics(result.model.predict(sample.x.view()), sample.y);
-          EXPECT_GT(metrics.r2, 0.97);
+          EXPECT_GT(metrics.r2.value(), 0.97);
           EXPECT_NEAR(metrics.mse, result.model.training.risk, 1e-7 * metrics.mse);
           EXPECT_EQ(result.report.path.back().terms, 8);
         }

@@ -1,4 +1,5 @@
 // The model's file: what is written is exact and stable, and what is read is believed in nothing.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -461,6 +462,24 @@ TEST_F(SavedFile, IsWrittenWholeAndLoaded) {
   save_model(other, path("m.json"));
   EXPECT_TRUE(load_model(path("m.json")).terms.empty());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("")), {}), 1);
+}
+
+TEST_F(SavedFile, NumbersThatAreNotFiniteAreNotWritten) {
+  const std::vector<std::function<void(Model&, double)>> places = {
+      [](Model& model, double bad) { model.intercept = bad; },
+      [](Model& model, double bad) { model.inputs[1].mean = bad; },
+      [](Model& model, double bad) { model.terms[0].coefficient = bad; },
+      [](Model& model, double bad) { model.terms[0].atom.nu = bad; },
+      [](Model& model, double bad) { model.training.risk = bad; }};
+  for (const auto& place : places) {
+    for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      Model model = small_model();
+      place(model, bad);
+      expect_message(error_of(ErrorKind::kNumerical, [&] { save_model(model, path("m.json")); }),
+                     {fmt::format("the number {}", bad)});
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(path("")));
 }
 
 TEST_F(SavedFile, OtherFilesAreRefused) {
