@@ -91,6 +91,7 @@ struct ModelTable {
 struct Evaluation {
   std::optional<RegressionMetrics> regression;
   std::optional<ClassificationMetrics> classification;
+  std::string rarer_label;  // classification: of the class that is rarer in these rows
   // 100 x MSE of a target scaled to [-1, 1], the paper's measure; where the model scales the target.
   std::optional<double> scaled_error_percent;
 };
@@ -110,6 +111,8 @@ struct Evaluation {
 [[nodiscard]] Model with_printable_names(Model model);
 // The model as a sum of terms, one per line.
 [[nodiscard]] std::string formula_text(const Model& model, std::size_t most_terms);
+// All that is needed to compute a prediction by hand.
+[[nodiscard]] std::string full_formula_text(const Model& model);
 // The largest stretches of the inputs, as bars; empty if there are none.
 [[nodiscard]] std::string stretch_text(const Model& model, std::size_t most);
 [[nodiscard]] std::string table_summary(const Table& table);

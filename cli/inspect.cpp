@@ -11,6 +11,7 @@ namespace {
 struct InspectCommand {
   std::string model_path;
   std::size_t show_terms = std::numeric_limits<std::size_t>::max();
+  bool full = false;
   bool json = false;
 };
 
@@ -52,6 +53,10 @@ void run_inspect(const InspectCommand& command) {
       "trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}{}\n\n", model.training.rows,
       model.training.features, model.training.ridge, model.training.risk,
       model.training.tuning_steps > 0 ? fmt::format(", tuned in {} steps", model.training.tuning_steps) : "");
+  if (command.full) {
+    print("{}", full_formula_text(model));
+    return;
+  }
   print("{}", formula_text(model, command.show_terms));
   constexpr std::size_t kMostColumns = 20;
   if (model.is_stretched()) print("\n{}", stretch_text(model, kMostColumns));
@@ -66,7 +71,9 @@ void add_inspect(CLI::App& tool) {
   app->add_option("--show", command->show_terms, "terms to print; default: all")
       ->check(whole_number())
       ->type_name("N");
-  app->add_flag("--json", command->json, "print one JSON object on standard output");
+  CLI::Option* full = app->add_flag("--full", command->full,
+                                    "print every number that it takes to compute a prediction by hand");
+  app->add_flag("--json", command->json, "print one JSON object on standard output")->excludes(full);
   app->callback([command] { run_inspect(*command); });
 }
 

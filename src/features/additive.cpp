@@ -27,6 +27,7 @@
 #include "core/row_kernels.hpp"
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
+#include "features/formula.hpp"
 #include "features/univariate.hpp"
 #include "mfga/error.hpp"
 
@@ -149,17 +150,16 @@ class AdditiveFamily final : public UnivariateFamily {
     for (std::size_t i = 1; i < values.size(); ++i) result.parameters[i] = positive_from_logarithm(values[i]);
     return result;
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
     const AdditiveParameters parameters(atom.parameters);
     const auto [zero, scale] = parameters.origin;
-    const std::string u = fmt::format("({} {} {:.4g})", input_names[static_cast<std::size_t>(atom.inputs[0])],
-                                      zero < 0 ? '+' : '-', std::abs(zero));
+    const std::string u = fmt::format("({})", writer.shifted(writer.name(atom.inputs[0]), -zero));
     std::string text = fmt::format("sqrt{}", u);
     if (!parameters.is_constant_wave()) {
       const double shift = parameters.frequency * std::log(scale);
-      text += fmt::format(" * {}({:.4g} log{} {} {:.4g})", wave_name(parameters.sine), parameters.frequency,
-                          u, shift < 0 ? '-' : '+', std::abs(shift));
+      const std::string angle =
+          fmt::format("{}{}log{}", writer.number(parameters.frequency), writer.is_full() ? " * " : " ", u);
+      text += fmt::format(" * {}({})", wave_name(parameters.sine), writer.shifted(angle, shift));
     }
     return {std::sqrt(atom.nu * scale), text};
   }

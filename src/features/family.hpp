@@ -17,6 +17,8 @@
 
 namespace mfga {
 
+class FormulaWriter;  // features/formula.hpp
+
 // An option of a family in the dictionary language.
 struct FamilyOption {
   std::string_view name;
@@ -159,8 +161,7 @@ class FeatureFamily {
   [[nodiscard]] virtual std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const = 0;
   // If the family's atoms are monomials, products of atoms can be computed together.
   [[nodiscard]] virtual std::optional<Monomial> monomial(const Atom& /*atom*/) const { return std::nullopt; }
-  [[nodiscard]] virtual AtomFormula describe(const Atom& atom,
-                                             std::span<const std::string> input_names) const = 0;
+  [[nodiscard]] virtual AtomFormula describe(const Atom& atom, FormulaWriter& writer) const = 0;
   // Throws Error(kBadData) if an atom (read from a file) is not one of this family.
   virtual void validate(const Atom& atom, Index n_inputs) const = 0;
   // Whether atoms have numbers in common, Atom::shared.

@@ -13,6 +13,7 @@
 
 #include "core/row_kernels.hpp"
 #include "core/vectorise.hpp"
+#include "features/formula.hpp"
 #include "features/fourier_draws.hpp"
 #include "features/projected.hpp"
 
@@ -288,11 +289,10 @@ class FourierFamily final : public ProjectedFamily {
   [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
     return std::make_unique<FourierDerivatives>(atoms);
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
     const std::span<const double> frequency = std::span(atom.parameters).subspan(1);
-    return {std::sqrt(atom.nu), fmt::format("cos({} + {:.4g})", largest_entries_text(frequency, input_names),
-                                            atom.parameters[0])};
+    return {std::sqrt(atom.nu), fmt::format("cos({})", writer.shifted(writer.sum(frequency, writer.names()),
+                                                                      atom.parameters[0]))};
   }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 2> kFields = {

@@ -86,11 +86,15 @@ class GaussianFamily final : public MonomialFamily {
     result.parameters[0] = positive_from_logarithm(values[0]);
     return result;
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
-    std::string text = monomial_text(atom, input_names);
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
+    std::string text = writer.monomial(atom);
     if (!text.empty()) text += " * ";
-    return {taylor_factor(atom), fmt::format("{}G({:.4g})", text, atom.parameters[0])};
+    const std::string sigma = writer.number(atom.parameters[0]);
+    if (!writer.is_full()) return {taylor_factor(atom), fmt::format("{}G({})", text, sigma)};
+    std::string squares;
+    for (const std::string& name : writer.names()) squares += (squares.empty() ? "" : " + ") + name + "^2";
+    const std::string square_norm = writer.define("r", squares);
+    return {taylor_factor(atom), fmt::format("{}exp(-{} / (2 * {}^2))", text, square_norm, sigma)};
   }
   void validate(const Atom& atom, Index /*n_inputs*/) const override {
     if (const int order = order_of(atom); order > kHighestOrder) {

@@ -22,6 +22,7 @@
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
 #include "features/exclusive_levels.hpp"
+#include "features/formula.hpp"
 #include "features/listed_candidates.hpp"
 #include "features/univariate.hpp"
 #include "mfga/error.hpp"
@@ -82,10 +83,10 @@ MFGA_VECTORISED void multiply(const double* factors, Index rows, double* out) {
   for (Index n = 0; n < rows; ++n) out[n] *= factors[n];
 }
 
-std::string hinge_text(const Hinge& hinge, std::span<const std::string> names) {
-  const std::string& name = names[static_cast<std::size_t>(hinge.input)];
-  if (hinge.side < 0) return fmt::format("max(0, {:.4g} - {})", hinge.knot, name);
-  return fmt::format("max(0, {} {} {:.4g})", name, hinge.knot < 0 ? '+' : '-', std::abs(hinge.knot));
+std::string hinge_text(const Hinge& hinge, const FormulaWriter& writer) {
+  const std::string& name = writer.name(hinge.input);
+  if (hinge.side < 0) return fmt::format("max(0, {} - {})", writer.number(hinge.knot), name);
+  return fmt::format("max(0, {})", writer.shifted(name, -hinge.knot));
 }
 
 class HingeValues final : public AtomEvaluator {
@@ -310,10 +311,9 @@ class HingeFamily final : public FeatureFamily {
   [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
     return std::make_unique<HingeDerivatives>(atoms);
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
-    std::string text = hinge_text(hinge_of(atom, 0), input_names);
-    if (atom.inputs.size() == 2) text += " * " + hinge_text(hinge_of(atom, 1), input_names);
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
+    std::string text = hinge_text(hinge_of(atom, 0), writer);
+    if (atom.inputs.size() == 2) text += " * " + hinge_text(hinge_of(atom, 1), writer);
     return {std::sqrt(atom.nu), text};
   }
   void validate(const Atom& atom, Index /*n_inputs*/) const override {

@@ -10,6 +10,7 @@
 #include "core/row_kernels.hpp"
 #include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
+#include "features/formula.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -220,6 +221,31 @@ void refine_near(const RowBlock& block, std::span<const double> centre, double s
 
 }  // namespace
 
+namespace {
+
+// The largest coordinates of a centre: `a = 0.31, b = -0.2, 5 more`.
+std::string centre_text(std::span<const double> centre, const FormulaWriter& writer) {
+  std::string text;
+  const std::vector<std::size_t> shown = largest_entries(centre);
+  for (const std::size_t i : shown) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", writer.names()[i], writer.number(centre[i]));
+  }
+  return centre.size() > shown.size() ? fmt::format("{}, {} more", text, centre.size() - shown.size()) : text;
+}
+
+// The sum over the inputs of what a pattern makes of the difference to the centre.
+std::string distances_text(std::span<const double> centre, std::string_view pattern,
+                           const FormulaWriter& writer) {
+  std::string text;
+  for (std::size_t i = 0; i < centre.size(); ++i) {
+    const std::string difference = writer.shifted(writer.names()[i], -centre[i]);
+    text += (i == 0 ? "" : " + ") + fmt::format(fmt::runtime(pattern), difference);
+  }
+  return text;
+}
+
+}  // namespace
+
 Kernel parse_column_kernel(std::string_view text) {
   const Kernel kernel = parse_kernel(text, kColumnKernels);
   if (!has_closed_form(kernel)) {
@@ -262,13 +288,25 @@ void validate_column_kernel(const Atom& atom) {
   }
 }
 
-std::string column_text(const Kernel& kernel, std::span<const double> centre,
-                        std::span<const std::string> names) {
-  const std::string text = largest_entries_text(centre, names);
-  if (kernel.name == Kernel::Name::kPolynomial)
-    return fmt::format("(1 + ({}) / {:.4g}^2)^{:.4g}", text, kernel.sigma, kernel.parameter);
-  if (kernel.name == Kernel::Name::kGaussian) return fmt::format("near({}; {:.4g})", text, kernel.sigma);
-  return fmt::format("near({}; {:.4g}, {})", text, kernel.sigma, kernel_text(kernel));
+std::string column_text(const Kernel& kernel, std::span<const double> centre, FormulaWriter& writer) {
+  const std::string sigma = writer.number(kernel.sigma);
+  if (kernel.name == Kernel::Name::kPolynomial) {
+    return fmt::format("(1 + ({}) / {}^2)^{}", writer.sum(centre, writer.names()), sigma,
+                       writer.number(kernel.parameter));
+  }
+  if (!writer.is_full()) {
+    return fmt::format("near({}; {}{})", centre_text(centre, writer), sigma,
+                       kernel.name == Kernel::Name::kGaussian ? "" : ", " + kernel_text(kernel));
+  }
+  if (kernel.name == Kernel::Name::kGaussian)
+    return fmt::format("exp(-({}) / (2 * {}^2))", distances_text(centre, "({})^2", writer), sigma);
+  if (kernel.name == Kernel::Name::kLaplace)
+    return fmt::format("exp(-({}) / {})", distances_text(centre, "abs({})", writer), sigma);
+  const std::string t = writer.define("t", fmt::format("sqrt({} * ({})) / {}", 2 * kernel.parameter,
+                                                       distances_text(centre, "({})^2", writer), sigma));
+  if (kernel.parameter == 0.5) return fmt::format("exp(-{})", t);
+  return fmt::format("(1 + {}{}) * exp(-{})", t, kernel.parameter == 1.5 ? "" : fmt::format(" + {}^2 / 3", t),
+                     t);
 }
 
 KernelColumns::KernelColumns(Matrix centres, std::vector<Column> columns)

@@ -32,9 +32,9 @@ inline constexpr std::array<ParameterField, 3> kColumnKernelFields = {
 // Throws Error(kBadData) if an atom's kernel is none of these.
 void validate_column_kernel(const Atom& atom);
 
-// `near(0.31 a - 0.2 b + ...; sigma)` and the like.
+// `near(a = 0.31, b = -0.2, 5 more; sigma)` and the like.
 [[nodiscard]] std::string column_text(const Kernel& kernel, std::span<const double> centre,
-                                      std::span<const std::string> names);
+                                      FormulaWriter& writer);
 
 class KernelColumns final : public FunctionTiles {
  public:

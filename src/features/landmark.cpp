@@ -123,9 +123,8 @@ class LandmarkFamily final : public ProjectedFamily {
   [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
     return std::make_unique<LandmarkDerivatives>(atoms);
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
-    return {std::sqrt(atom.nu), column_text(kernel_of(atom), parameters_after_kernel(atom), input_names)};
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
+    return {std::sqrt(atom.nu), column_text(kernel_of(atom), parameters_after_kernel(atom), writer)};
   }
   void validate(const Atom& atom, Index n_inputs) const override {
     ProjectedFamily::validate(atom, n_inputs);

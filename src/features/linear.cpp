@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "features/formula.hpp"
 #include "features/monomials.hpp"
 #include "mfga/error.hpp"
 
@@ -57,9 +58,8 @@ class LinearFamily final : public MonomialFamily {
   [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
     return Monomial{std::sqrt(atom.nu), 0, {atom.inputs[0]}};
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
-    return {std::sqrt(atom.nu), input_names[static_cast<std::size_t>(atom.inputs[0])]};
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
+    return {std::sqrt(atom.nu), writer.name(atom.inputs[0])};
   }
   void validate(const Atom& atom, Index /*n_inputs*/) const override {
     if (atom.inputs.size() != 1 || atom.exponents[0] != 1) {

@@ -20,6 +20,7 @@
 #include "core/row_kernels.hpp"
 #include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
+#include "features/formula.hpp"
 #include "features/projected.hpp"
 #include "mfga/error.hpp"
 
@@ -287,10 +288,11 @@ class MaclaurinDerivatives final : public AtomDerivatives {
   SignProducts products_;
 };
 
-// `(a + b - c)` for signs of inputs, the first few of them.
-std::string signs_text(std::span<const double> signs, std::span<const std::string> names) {
+// `(a + b - c)` for signs of inputs, in short formulas the first few of them.
+std::string signs_text(std::span<const double> signs, const FormulaWriter& writer) {
   constexpr std::size_t kShort = 8;
-  const std::size_t shown = signs.size() <= kShort ? signs.size() : 3;
+  const std::span<const std::string> names = writer.names();
+  const std::size_t shown = writer.is_full() || signs.size() <= kShort ? signs.size() : 3;
   std::string text;
   for (std::size_t j = 0; j < shown; ++j)
     text +=
@@ -329,14 +331,13 @@ class MaclaurinFamily final : public ProjectedFamily {
   [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override {
     return std::make_unique<MaclaurinDerivatives>(atoms);
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
+    const std::size_t n_inputs = writer.names().size();
     double factor = std::sqrt(atom.nu);
     std::string text;
     for (std::size_t i = 0; i < order_of(atom); ++i) {
       factor /= atom.parameters[0];
-      text += (i == 0 ? "" : " * ") +
-              signs_text(signs_of(atom).subspan(i * input_names.size(), input_names.size()), input_names);
+      text += (i == 0 ? "" : " * ") + signs_text(signs_of(atom).subspan(i * n_inputs, n_inputs), writer);
     }
     return {factor, text.empty() ? "1" : text};
   }

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "features/formula.hpp"
 #include "features/kernel_columns.hpp"
 #include "features/landmark_choice.hpp"
 #include "mfga/error.hpp"
@@ -344,16 +345,17 @@ class NystromFamily final : public ProjectedFamily {
     return std::make_unique<NystromDerivatives>(atoms);
   }
   // The columns with the largest weights.
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
     const std::span<const double> weights = parameters_after_kernel(atom);
     const std::span<const double> landmarks = atom.shared.numbers();
+    const std::size_t n_inputs = writer.names().size();
     std::vector<std::string> columns;
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      columns.push_back(column_text(
-          kernel_of(atom), landmarks.subspan(i * input_names.size(), input_names.size()), input_names));
+      const std::string column =
+          column_text(kernel_of(atom), landmarks.subspan(i * n_inputs, n_inputs), writer);
+      columns.push_back(writer.is_full() ? writer.define("k", column) : column);
     }
-    return {std::sqrt(atom.nu), fmt::format("({})", largest_entries_text(weights, columns))};
+    return {std::sqrt(atom.nu), fmt::format("({})", writer.sum(weights, columns))};
   }
   void validate(const Atom& atom, Index n_inputs) const override {
     ProjectedFamily::validate(atom, n_inputs);

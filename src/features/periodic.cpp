@@ -13,6 +13,7 @@
 #include "core/row_kernels.hpp"
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
+#include "features/formula.hpp"
 #include "features/univariate.hpp"
 #include "mfga/error.hpp"
 
@@ -76,13 +77,12 @@ class PeriodicFamily final : public UnivariateFamily {
     result.parameters[0] = positive_from_logarithm(values[0]);
     return result;
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
     const double k = atom.parameters[1];
     return {std::sqrt(atom.nu),
-            fmt::format("{}({}2 pi {} / {:.4g})", wave_name(atom.parameters[2]),
-                        k == 1 ? "" : fmt::format("{} * ", k),
-                        input_names[static_cast<std::size_t>(atom.inputs[0])], atom.parameters[0])};
+            fmt::format("{}({}{} {} / {})", wave_name(atom.parameters[2]),
+                        k == 1 ? "" : fmt::format("{} * ", k), writer.is_full() ? "2 * pi *" : "2 pi",
+                        writer.name(atom.inputs[0]), writer.number(atom.parameters[0]))};
   }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 3> kFields = {{{"period"}, {"k"}, {"sine"}}};

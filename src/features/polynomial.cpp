@@ -80,9 +80,8 @@ class PolynomialFamily final : public MonomialFamily {
   [[nodiscard]] std::optional<Monomial> monomial(const Atom& atom) const override {
     return Monomial{factor(atom), 0, inputs_with_repetitions(atom)};
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
-    return {factor(atom), atom.inputs.empty() ? "1" : monomial_text(atom, input_names)};
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
+    return {factor(atom), atom.inputs.empty() ? "1" : writer.monomial(atom)};
   }
   void validate(const Atom& atom, Index /*n_inputs*/) const override {
     const double degree = atom.parameters[0];

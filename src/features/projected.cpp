@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
@@ -117,22 +116,6 @@ void ProjectedFamily::validate(const Atom& atom, Index /*n_inputs*/) const {
   if (!atom.inputs.empty()) {
     throw Error(ErrorKind::kBadData, fmt::format("a {} term has no list of inputs", atom.family));
   }
-}
-
-std::string largest_entries_text(std::span<const double> vector, std::span<const std::string> names) {
-  constexpr std::size_t kShown = 3;
-  std::vector<std::size_t> order(vector.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return std::abs(vector[a]) > std::abs(vector[b]); });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
-    const double entry = vector[order[i]];
-    text += fmt::format("{}{:.3g} {}", i == 0 ? (entry < 0 ? "-" : "") : (entry < 0 ? " - " : " + "),
-                        std::abs(entry), names[order[i]]);
-  }
-  if (order.size() > kShown) text += fmt::format(" + {} more", order.size() - kShown);
-  return text;
 }
 
 }  // namespace mfga

@@ -100,8 +100,4 @@ class ProjectedFamily : public FeatureFamily {
   [[nodiscard]] static SigmaChoice sigma_of(const FamilyOptionValues& values);
 };
 
-// `0.31 a - 0.2 b + ...` with the largest entries of a vector over the inputs.
-[[nodiscard]] std::string largest_entries_text(std::span<const double> vector,
-                                               std::span<const std::string> names);
-
 }  // namespace mfga

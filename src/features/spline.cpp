@@ -16,6 +16,7 @@
 
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
+#include "features/formula.hpp"
 #include "features/univariate.hpp"
 #include "mfga/error.hpp"
 
@@ -194,13 +195,11 @@ class SplineFamily final : public UnivariateFamily {
     result.parameters = knots_at(values);
     return result;
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
     std::vector<std::string> knots;
-    for (const double knot : atom.parameters) knots.push_back(fmt::format("{:.4g}", knot));
-    return {std::sqrt(atom.nu),
-            fmt::format("B{}({}; {})", knots.size() - 2,
-                        input_names[static_cast<std::size_t>(atom.inputs[0])], fmt::join(knots, ", "))};
+    for (const double knot : atom.parameters) knots.push_back(writer.number(knot));
+    return {std::sqrt(atom.nu), fmt::format("B{}({}; {})", knots.size() - 2, writer.name(atom.inputs[0]),
+                                            fmt::join(knots, ", "))};
   }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 1> kFields = {{{"knots", ParameterField::Size::kRest}}};

@@ -10,6 +10,7 @@
 
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
+#include "features/formula.hpp"
 #include "features/univariate.hpp"
 
 namespace mfga {
@@ -48,11 +49,9 @@ class StepFamily final : public UnivariateFamily {
     result.parameters[0] = values[0];
     return result;
   }
-  [[nodiscard]] AtomFormula describe(const Atom& atom,
-                                     std::span<const std::string> input_names) const override {
+  [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
     return {std::sqrt(atom.nu),
-            fmt::format("[{} >= {:.4g}]", input_names[static_cast<std::size_t>(atom.inputs[0])],
-                        atom.parameters[0])};
+            fmt::format("[{} >= {}]", writer.name(atom.inputs[0]), writer.number(atom.parameters[0]))};
   }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 1> kFields = {{{"knot"}}};
