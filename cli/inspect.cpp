@@ -54,7 +54,7 @@ void run_inspect(const InspectCommand& command) {
       model.training.features, model.training.ridge, model.training.risk,
       model.training.tuning_steps > 0 ? fmt::format(", tuned in {} steps", model.training.tuning_steps) : "");
   if (command.full) {
-    print("{}", full_formula_text(model));
+    print("{}", full_formula_text(loaded));
     return;
   }
   print("{}", formula_text(model, command.show_terms));
