@@ -119,7 +119,7 @@ def over_splits(results):
     """Means of the numbers of all splits, beside the results of each."""
     numbers = [name for name, value in results[0].items() if isinstance(value, (int, float))]
     summary = {name: statistics.fmean(result[name] for result in results) for name in numbers}
-    names = results[0]["metrics"]
+    names = [name for name, value in results[0]["metrics"].items() if isinstance(value, (int, float))]
     summary["metrics"] = {name: statistics.fmean(result["metrics"][name] for result in results) for name in names}
     methods = {result["method"] for result in results if "method" in result}
     return {**summary, "method": ", ".join(sorted(methods)), "splits": results}
