@@ -71,9 +71,10 @@ std::vector<std::string> column_list(const std::vector<std::string>& given,
       continue;
     }
     std::vector<RawField> fields;
-    layout.scan_row(value.data(), value.data() + value.size(), fields);
+    const char* const end = value.data() + value.size();
+    const bool is_one_line = layout.scan_row(value.data(), end, fields) == end;
     for (const RawField& field : fields) {
-      if (field.fault != RawField::Fault::kNone || field.text.empty()) {
+      if (!is_one_line || field.fault != RawField::Fault::kNone || field.text.empty()) {
         throw Error(ErrorKind::kInvalidArgument,
                     fmt::format("{}: found {}; expected names between commas, those that hold a comma in "
                                 "quotes, as in '\"a,b\",c'",

@@ -78,8 +78,9 @@ std::string to_text(const Evaluation& evaluation) {
                     m->error_percent, m->base_error_percent, m->log_loss, number(m->auc));
     constexpr double kRarePercent = 10;
     if (m->base_error_percent < kRarePercent) {
-      text += fmt::format("; of {}: precision {}, recall {}, average precision {}", evaluation.rarer_label,
-                          number(m->precision), number(m->recall), number(m->average_precision));
+      text += fmt::format("; of {}: precision {}, recall {}, average precision {}",
+                          escaped(evaluation.rarer_label), number(m->precision), number(m->recall),
+                          number(m->average_precision));
     }
   }
   if (evaluation.scaled_error_percent) {

@@ -8,6 +8,7 @@
 
 #include "cli/output_file.hpp"
 #include "cli/train_report.hpp"
+#include "model/scoring.hpp"
 #include "model/target.hpp"
 
 namespace mfga::cli {
@@ -43,7 +44,10 @@ struct TestFile {
     std::vector<Index> columns;
     for (const ModelInput& input : model.inputs)
       columns.push_back(place_of_column[static_cast<std::size_t>(input.column)]);
-    return model.scores(data.table.values.view(), columns, threads);
+    const Table& table = data.table;
+    return scores_of_rows(model, table.values.view(), columns, threads, [&](Index row) {
+      return fmt::format("{}:{}", table.source, table.lines.line_of_row(row));
+    });
   }
 };
 

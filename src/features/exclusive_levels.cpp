@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "features/listed_candidates.hpp"
+
 namespace mfga {
 namespace {
 
@@ -17,8 +19,8 @@ bool has_two_levels(const Atom& atom, std::span<const Index> text_columns) {
   return false;
 }
 
-// Some of the candidates of a family. All are correlated, since families do so in blocks, and those that are
-// not wanted are left behind: they are few.
+// Most of the candidates of a family. All are correlated, since families do so in blocks, and those that are
+// not wanted are left behind.
 class ChosenCandidates final : public CandidateFamily, public SingleCorrelator {
  public:
   ChosenCandidates(std::unique_ptr<CandidateFamily> all, std::vector<Index> chosen)
@@ -84,6 +86,13 @@ std::unique_ptr<CandidateFamily> without_products_of_levels(std::unique_ptr<Cand
     if (!has_two_levels(candidates->atom(j), context.text_columns)) chosen.push_back(j);
   }
   if (std::ssize(chosen) == candidates->size()) return candidates;
+  if (!chosen.empty() && 2 * std::ssize(chosen) < candidates->size()) {
+    constexpr Index kTile = 16;
+    std::vector<Atom> atoms;
+    for (const Index j : chosen) atoms.push_back(candidates->atom(j));
+    const FeatureFamily& family = *find_feature_family(atoms.front().family);
+    return std::make_unique<ListedCandidates>(family, std::move(atoms), kTile);
+  }
   return std::make_unique<ChosenCandidates>(std::move(candidates), std::move(chosen));
 }
 

@@ -58,9 +58,14 @@ class KernelSizer {
     if (family == "landmark") {
       const double column = kernel_at_zero_distance();
       return {std::min(number("count"), static_cast<double>(rows_.rows())) * column * column,
-              "at most, for any landmarks: the square of each column"};
+              depends_on_auto_sigma() ? "estimated, with the width found again: the square of each column"
+                                      : "at most, for any landmarks: the square of each column"};
     }
-    if (family == "nystrom") return {kernel_at_zero_distance(), "at most: that of the kernel approximated"};
+    if (family == "nystrom") {
+      return {kernel_at_zero_distance(),
+              depends_on_auto_sigma() ? "estimated, with the width found again: the kernel approximated"
+                                      : "at most: that of the kernel approximated"};
+    }
     if (family == "step" || family == "spline") return {inputs, "at most: 1 for each input"};
     if (family == "periodic") return {number("count") * inputs, "at most: count for each input"};
     if (family == "hinge" && value("interactions") == "2") {
@@ -83,6 +88,12 @@ class KernelSizer {
   [[nodiscard]] const std::string& value(std::string_view option) const { return values_[position(option)]; }
   [[nodiscard]] double number(std::string_view option) const { return std::stod(value(option)); }
   void set(std::string_view option, std::string text) { values_[position(option)] = std::move(text); }
+
+  // A model does not say what its sigma=auto was, and only polynomial kernels are larger where it is smaller.
+  [[nodiscard]] bool depends_on_auto_sigma() const {
+    return parse_column_kernel(value("kernel")).name == Kernel::Name::kPolynomial &&
+           parse_sigma(value("sigma")).automatic;
+  }
 
   // What sigma=auto stands for, found again.
   double auto_sigma() {

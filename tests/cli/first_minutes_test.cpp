@@ -99,6 +99,7 @@ TEST_F(FirstMinutes, NamesMayHoldCommas) {
   EXPECT_EQ(columns_without("--ignore '\"say \"\"b\"\"\", c'"), std::vector<std::string>{"price, USD"});
   expect_message(refused("train table.csv --ignore '\"price'"), {"--ignore", "in quotes"});
   expect_message(refused("train table.csv --ignore 'c,'"), {"--ignore", "between commas"});
+  expect_message(refused("train table.csv --ignore \"$(printf 'c\\na')\""), {"--ignore", "between commas"});
 }
 
 TEST_F(FirstMinutes, PredictionsKeepColumns) {

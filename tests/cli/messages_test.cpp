@@ -94,6 +94,16 @@ TEST_F(Messages, ShowNoControlCharactersOfFiles) {
   expect_printable(run_refused({"train", file, "--target", "none" + odd}));
 }
 
+TEST_F(Messages, ShowLabelsOfRareClassesOnOneLine) {
+  std::string table = "a,y\n";
+  for (int i = 0; i < 60; ++i)
+    table += fmt::format("{},{}\n", i % 7, i % 20 == 0 ? "\"yes\ntest: x\"" : "no");
+  const std::string out =
+      run_well({"train", write(table), "--terms", "1", "--tune", "no", "--ridge", "1"}).out;
+  expect_message(out, {"precision"});
+  EXPECT_EQ(out.find("\ntest: x"), std::string::npos) << out;
+}
+
 TEST_F(Messages, AreUtf8WhateverBytesAreGiven) {
   const std::string bytes = "caf\xe9";
   expect_message(run_refused({"inspect", path(bytes)}), {"caf\\xE9"});

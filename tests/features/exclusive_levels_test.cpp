@@ -67,6 +67,30 @@ TEST_P(ExclusiveLevels, ProductsOfThemAreTheOnlyCandidatesThatAreLeftOut) {
   }
 }
 
+TEST(ManyLevels, LeaveTheSameCandidates) {
+  // One number and seven levels of one text column: most products are of two levels.
+  const std::vector<Index> text_columns = {-1, 0, 0, 0, 0, 0, 0, 0};
+  const Dictionary dictionary("polynomial(degree=2, offset=0)");
+  const Matrix x = reference::random_matrix(300, 8, 2);
+  const BlockedRows rows(x.view(), reference::plain_inputs(8));
+  const Candidates all(dictionary, {8, 1, 1, &rows});
+  const Candidates some(dictionary, {8, 1, 1, &rows, text_columns});
+  Workers workers(2);
+  const std::vector<double> norms = all.square_norms(rows, workers);
+  const std::vector<double> some_norms = some.square_norms(rows, workers);
+  Index kept = 0;
+  for (Index j = 0; j < all.size(); ++j) {
+    const Atom atom = all.atom(j);
+    if (atom.inputs.size() == 2 && atom.inputs.front() > 0) continue;
+    ASSERT_LT(kept, some.size());
+    EXPECT_EQ(some.atom(kept), atom);
+    EXPECT_NEAR(some_norms[static_cast<std::size_t>(kept)], norms[static_cast<std::size_t>(j)], 1e-9);
+    ++kept;
+  }
+  EXPECT_EQ(kept, some.size());
+  EXPECT_LT(2 * kept, all.size());
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, ExclusiveLevels,
                          testing::Values("linear + polynomial(degree=3)", "gaussian(order=2) + linear",
                                          "hinge(knots=3, interactions=2)"));

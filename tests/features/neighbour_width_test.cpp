@@ -89,6 +89,14 @@ TEST(AutomaticWidth, DoesNotDependOnTheNumberOfRowsOrThreads) {
             1.5 * paper_width(plain_rows(reference::random_matrix(5000, 4, 3)), 1, three).sigma);
 }
 
+TEST(AutomaticWidth, SamplesOfCopiesHaveAWidthToo) {
+  Matrix x(5000, 2);  // two rows differ from all others, and few samples have one of them
+  x(17, 0) = x(4321, 1) = 1;
+  Workers workers(2);
+  for (std::uint64_t seed = 0; seed < 10; ++seed)
+    EXPECT_GT(automatic_width(plain_rows(x), seed, workers).sigma, 0) << seed;
+}
+
 TEST(AutomaticWidth, CopiesDoNotCount) {
   Matrix x(2000, 2);  // four different rows
   for (Index i = 0; i < x.rows; ++i) {
