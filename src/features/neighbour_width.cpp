@@ -259,4 +259,8 @@ KernelWidth automatic_width(const BlockedRows& rows, std::uint64_t seed, Workers
   return mean_of(within, rows.rows());
 }
 
+KernelWidth width_by(WidthRule rule, const BlockedRows& rows, std::uint64_t seed, Workers& workers) {
+  return rule == WidthRule::kPaper ? paper_width(rows, seed, workers) : automatic_width(rows, seed, workers);
+}
+
 }  // namespace mfga

@@ -22,6 +22,10 @@ struct KernelWidth {
 // few distinct rows have a width too.
 [[nodiscard]] KernelWidth automatic_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers);
 
+enum class WidthRule { kAutomatic, kPaper };
+[[nodiscard]] KernelWidth width_by(WidthRule rule, const BlockedRows& rows, std::uint64_t seed,
+                                   Workers& workers);
+
 inline constexpr double kPartWithinWidth = 0.05;
 
 }  // namespace mfga

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace mfga {
 namespace {
@@ -84,17 +85,18 @@ std::string automatic_features(const BlockedRows& rows) {
   return features;
 }
 
-std::vector<std::string> automatic_dictionaries(const BlockedRows& rows) {
+AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows) {
   const std::string whole = automatic_features(rows);
-  if (rows.inputs() == 1) return {whole};
+  if (rows.inputs() == 1) return {{whole}, 0};
   std::vector<std::string> dictionaries;
   const std::string univariate = univariate_features(rows);
   if (univariate != "linear") dictionaries.push_back(univariate);
   if (has_few_pairs(rows)) dictionaries.push_back(fmt::format("{} + {}", univariate, kProducts));
+  const std::size_t place = dictionaries.size();
   dictionaries.push_back(whole);
   if (const Index count = automatic_landmarks(rows); count > 0)
     dictionaries.push_back(fmt::format("linear + landmark(count={})", count));
-  return dictionaries;
+  return {std::move(dictionaries), place};
 }
 
 Index affordable_rows(Index most, Index candidates, Index steps) {

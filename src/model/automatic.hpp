@@ -2,6 +2,7 @@
 // docs/defaults.md explains them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,11 @@ namespace mfga {
 
 // That and parts of it, from the simplest on: functions of single inputs; products of two besides; all; and,
 // as tuned terms of one kind need no help of others, landmarks alone.
-[[nodiscard]] std::vector<std::string> automatic_dictionaries(const BlockedRows& rows);
+struct AutomaticDictionaries {
+  std::vector<std::string> list;
+  std::size_t whole = 0;  // the place of automatic_features
+};
+[[nodiscard]] AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows);
 
 // Of each input, standardised in the rows: quantile for those with heavy tails, else standard.
 [[nodiscard]] std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers);

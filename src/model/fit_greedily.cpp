@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/automatic.hpp"
 #include "model/fit_checks.hpp"
 #include "model/fitter.hpp"
 #include "solve/kernel_weights.hpp"
@@ -13,7 +12,10 @@
 namespace mfga {
 
 void Fitter::learn_greedily() {
-  if (settings_.features.empty()) settings_.features = automatic_features(rows_);
+  // Before the metric changes the rows: what is chosen and its parts belong together.
+  dictionaries_ = settings_.features.empty() ? automatic_dictionaries(rows_)
+                                             : AutomaticDictionaries{{settings_.features}, 0};
+  settings_.features = dictionaries_.list[dictionaries_.whole];
   // The dictionary's size is known, and refused if need be, before any work is done.
   const Dictionary dictionary(settings_.features);
   report().features = settings_.features;
@@ -83,11 +85,16 @@ void Fitter::learn_in_steps(std::vector<std::shared_ptr<const GramSums>> sums_of
     refine(problem(), candidates, *engine, new_refit, greedy_options, on_step, greedy);
     report().refine_seconds = seconds_since(refine_start);
   }
-  if (is_over(deadline()) && options_.refine == "yes")
-    report().cut_short.emplace_back("the swaps of --refine");
-  if (is_over(deadline()) && greedy.active.size() < terms_wanted)
-    report().cut_short.push_back(
-        fmt::format("the search ({} of {} terms)", greedy.active.size(), terms_wanted));
+  if (greedy.refine_is_cut) report().cut_short.emplace_back("the swaps of --refine");
+  if (greedy.search_is_cut) {
+    // Only a search that grows step by step lacks terms when it is cut.
+    if (!grows_step_by_step()) {
+      report().cut_short.emplace_back("the search (the terms were still changing)");
+    } else if (greedy.active.size() < terms_wanted) {
+      report().cut_short.push_back(
+          fmt::format("the search ({} of {} terms)", greedy.active.size(), terms_wanted));
+    }
+  }
   report().fit_seconds = seconds_since(fit_start);
   report().gradient_seconds = greedy.seconds.gradient;
   report().products_seconds = greedy.seconds.products;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "mfga/error.hpp"
-#include "model/automatic.hpp"
 #include "model/fitter.hpp"
 #include "solve/learned_metric.hpp"
 
@@ -62,7 +61,11 @@ bool Fitter::learn_tuned() {
 std::optional<TunedModel> Fitter::tuned_by_steps(const TunedSearchCallback& on_step) {
   const Dictionary dictionary(settings_.features);
   try {
-    return tune_in_rounds(problem(), tuned_search_options(dictionary, std::stoi(options_.tune)), on_step);
+    TunedModel found =
+        tune_in_rounds(problem(), tuned_search_options(dictionary, std::stoi(options_.tune)), on_step);
+    // Later rounds only selected terms.
+    if (is_over(deadline(kPartOfTuning))) report().cut_short.emplace_back("tuning");
+    return found;
   } catch (const OutOfTime&) {
     report().tune_seconds = lap();
     report().tuning.reason = "the time limit came before it was done";
@@ -78,10 +81,6 @@ std::optional<TunedModel> Fitter::tuned_automatically(const TunedSearchCallback&
     if (validation_ != nullptr && cross_validation_.ridges.empty()) throw OutOfTime();
     stop_if_over(deadline(kPartOfTuning));
     found = tuned_with_held_out_rows(on_step);
-    if (is_over(deadline(kPartOfTuning))) {
-      report().cut_short.emplace_back("tuning");
-      if (!found) report().tuning.reason = "held-out rows do not gain by what the time limit left of it";
-    }
   } catch (const OutOfTime&) {
     report().tuning.reason = "the time limit came before it was done";
     report().cut_short.emplace_back("tuning");
@@ -111,8 +110,7 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
   }
   std::vector<TuningFold> folds;
   for (const TuningSplit& split : splits) folds.push_back({split.training(*this), split.held_out()});
-  const std::vector<std::string> dictionaries =
-      options_.features.empty() ? automatic_dictionaries(rows_) : std::vector{settings_.features};
+  const std::vector<std::string>& dictionaries = dictionaries_.list;
   const std::vector<double> ridges = tuning_ridges();
   std::vector<std::vector<TunedModel>> begun;
   for (const std::string& features : dictionaries) {
@@ -127,15 +125,15 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
   const Dictionary dictionary(dictionaries[chosen]);
   const std::vector<TunedModel> best = complete_tuned(folds, std::move(begun[chosen]), ridges,
                                                       tuned_search_options(dictionary, kMostSteps), on_step);
+  const bool is_cut = is_over(deadline(kPartOfTuning));  // the comparison may take longer
   phase_ = "comparing with no tuning";
   // The same without tuning. Landmarks alone, which come after the whole dictionary, are for tuning.
   std::vector<std::vector<TunedModel>> untuned;
-  for (const std::string& features : dictionaries) {
-    const Dictionary tried(features);
+  for (std::size_t i = 0; i <= dictionaries_.whole; ++i) {
+    const Dictionary tried(dictionaries[i]);
     TunedSearchOptions options = tuned_search_options(tried, 0);
     options.terms_per_round = options_.terms;
     untuned.push_back(begin_tuned(folds, {&penalty_.ridge, 1}, options, on_step));
-    if (features == settings_.features) break;
   }
   const std::size_t chosen_untuned = simplest_of_the_best(folds, untuned);
   const std::vector<TunedModel>& without = untuned[chosen_untuned];
@@ -148,8 +146,10 @@ std::optional<TunedModel> Fitter::tuned_with_held_out_rows(const TunedSearchCall
   const double beyond_chance = rows_.rows() < kFewRows ? 2 : 1;
   const bool gains = losses.first - losses.second > beyond_chance * losses.standard_error;
   report().features = dictionaries[gains ? chosen : chosen_untuned];
+  if (is_cut) report().cut_short.emplace_back("tuning");
   if (gains) return best.front();
-  report().tuning.reason = "held-out rows do not gain by it beyond chance";
+  report().tuning.reason = is_cut ? "held-out rows do not gain by what the time limit left of it"
+                                  : "held-out rows do not gain by it beyond chance";
   return std::nullopt;
 }
 
@@ -196,7 +196,8 @@ TunedSearchOptions Fitter::tuned_search_options(const Dictionary& dictionary, in
           kPull,
           text_columns_,
           deadline(kPartOfTuning),
-          end_of_tuning()};
+          end_of_tuning(),
+          width_rule()};
 }
 
 Deadline Fitter::end_of_tuning() const {

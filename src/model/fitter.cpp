@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "data/scale_inputs.hpp"
-#include "features/neighbour_width.hpp"
 #include "mfga/error.hpp"
 #include "model/fit_checks.hpp"
 #include "model/scoring.hpp"
@@ -110,11 +109,10 @@ void Fitter::find_width() {
     report().auto_sigma = whole_->result_.report.auto_sigma;
     return;
   }
-  const bool as_in_paper = options_.preset == "paper" || options_.method != "mfga";
-  const KernelWidth width = as_in_paper ? paper_width(rows_, options_.seed, workers_)
-                                        : automatic_width(rows_, options_.seed, workers_);
-  report().auto_sigma_rule = as_in_paper ? "mean distance to the 50th neighbour"
-                                         : "mean distance within which a row has 5 % of the others";
+  const KernelWidth width = width_by(width_rule(), rows_, options_.seed, workers_);
+  report().auto_sigma_rule = width_rule() == WidthRule::kPaper
+                                 ? "mean distance to the 50th neighbour"
+                                 : "mean distance within which a row has 5 % of the others";
   report().auto_sigma = width.sigma;
   report().auto_sigma_error = width.standard_error;
   report().auto_sigma_queries = width.queries;

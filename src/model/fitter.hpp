@@ -13,8 +13,10 @@
 #include "core/deadline.hpp"
 #include "data/standardise.hpp"
 #include "features/candidates.hpp"
+#include "features/neighbour_width.hpp"
 #include "mfga/cross_validate.hpp"
 #include "mfga/fit.hpp"
+#include "model/automatic.hpp"
 #include "model/fit_settings.hpp"
 #include "model/target.hpp"
 #include "solve/cross_validation.hpp"
@@ -62,6 +64,11 @@ class Fitter {
   [[nodiscard]] std::vector<Index> text_columns_of_inputs() const;
   // The automatic kernel width; the preparation ends with it.
   void find_width();
+  // Of every width that is found from rows.
+  [[nodiscard]] WidthRule width_rule() const {
+    return options_.preset == "paper" || options_.method != "mfga" ? WidthRule::kPaper
+                                                                   : WidthRule::kAutomatic;
+  }
   // The width of the methods with one kernel.
   double width_of_kernel();
 
@@ -163,6 +170,7 @@ class Fitter {
   std::vector<Index> text_columns_;  // see CandidateContext
   BlockedRows rows_;
   Penalty penalty_;
+  AutomaticDictionaries dictionaries_;  // settings_.features is the whole one
   std::shared_ptr<const Candidates> candidates_;
   const Fitter* whole_ = nullptr;  // the fit whose rows these are some of
   std::function<void(const ScoreFunction&)> on_model_;

@@ -71,7 +71,10 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       }
     }
     if (full || risk <= options.tolerance || risk <= kRoundingFloor * result.initial_risk) break;
-    if (!result.path.empty() && is_over(options.deadline)) break;
+    if (!result.path.empty() && is_over(options.deadline)) {
+      result.search_is_cut = true;
+      break;
+    }
 
     // Line 3: the active set grows by the candidates with the largest gradient.
     GreedyStep step;

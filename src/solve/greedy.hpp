@@ -46,6 +46,8 @@ struct GreedyResult {
   bool converged = true;         // whether every refit did
   GreedySeconds seconds;
   Index gradient_passes = 0;
+  bool search_is_cut = false;    // the deadline ended the search before it was done
+  bool refine_is_cut = false;    // and the swaps of refine
   std::unique_ptr<Refit> refit;  // of the active set, if it is another one than the search was given
 };
 

@@ -190,7 +190,11 @@ void refine(const Problem& problem, const Candidates& candidates, Engine& engine
   Index swaps = std::max<Index>(1, set.active.size() / kFirstPart);
   Index first = 0;  // of those dropped, in the order of usefulness
   std::vector<std::size_t> order = by_usefulness(set);
-  for (int round = 0; round < kMostRounds && !is_over(options.deadline); ++round) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (is_over(options.deadline)) {
+      result.refine_is_cut = true;
+      break;
+    }
     swaps = std::min(swaps, set.active.size());
     FittedSet next = search.extended(rest(set, order, first, swaps), set.active, swaps);
     if (SetSearch::improves(set, next)) {
@@ -253,7 +257,11 @@ GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& can
       set = std::move(next);
       improved = true;
     }
-    if (!improved || is_over(options.deadline)) break;
+    if (!improved) break;
+    if (is_over(options.deadline)) {
+      result.search_is_cut = true;
+      break;
+    }
   }
   result.active = std::move(set.active);
   result.refit = std::move(set.refit);

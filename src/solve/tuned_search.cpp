@@ -5,7 +5,6 @@
 #include <chrono>
 #include <limits>
 
-#include "features/neighbour_width.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -143,8 +142,9 @@ class TunedSearch {
   void select(Index terms, const Problem& all, TunedModel& model) {
     const BlockedRows rows = all.rows.stretched(model.stretch);
     const Problem problem = with_rows(all, rows);
-    const double sigma =
-        options_.dictionary.needs_sigma() ? automatic_width(rows, options_.seed, problem.workers).sigma : 1;
+    const double sigma = options_.dictionary.needs_sigma()
+                             ? width_by(options_.width_rule, rows, options_.seed, problem.workers).sigma
+                             : 1;
     Candidates candidates(options_.dictionary,
                           {rows.inputs(), sigma, options_.seed, &rows, options_.text_columns});
     if (options_.normalise)

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "features/neighbour_width.hpp"
 #include "solve/greedy.hpp"
 #include "solve/tune.hpp"
 
@@ -26,6 +27,7 @@ struct TunedSearchOptions {
   Deadline deadline = kNever;
   // And from then on nothing at all is done: OutOfTime is thrown.
   Deadline end = kNever;
+  WidthRule width_rule = WidthRule::kAutomatic;  // of kernels without a width of their own
 
   [[nodiscard]] bool is_late() const { return is_over(deadline); }
 };

@@ -44,7 +44,9 @@ TEST(Automatic, FeaturesFollowTheKindsAndTheNumbersOfColumns) {
 
 TEST(Automatic, DictionariesBeginWithTheSimplest) {
   const auto dictionaries_for = [](const Matrix& x) {
-    return automatic_dictionaries({x.view(), reference::plain_inputs(x.cols)});
+    const AutomaticDictionaries found = automatic_dictionaries({x.view(), reference::plain_inputs(x.cols)});
+    EXPECT_EQ(found.list.at(found.whole), features_for(x));
+    return found.list;
   };
   using Texts = std::vector<std::string>;
   const Matrix numbers = reference::random_matrix(100, 3, 1);

@@ -204,6 +204,19 @@ TEST(Fit, PaperPresetScalesTheTargetAndHasNoInterceptInRegression) {
   EXPECT_NE(classes.model.intercept, 0);
 }
 
+TEST(Fit, TuningHasTheWidthOfThePreset) {
+  const Sample sample;
+  for (const std::string preset : {"none", "paper"}) {
+    FitOptions options = with("gaussian(order=2)", 4);
+    options.preset = preset;
+    options.tune = "2";
+    options.tune_every = options.terms;  // all terms are selected before inputs are stretched
+    const FitReport report = fit(sample.data(), options).report;
+    EXPECT_TRUE(report.tuning.is_used);
+    EXPECT_EQ(report.sigmas, (std::vector<double>{report.auto_sigma})) << preset;
+  }
+}
+
 TEST(Fit, DropsConstantColumnsAndNamesThem) {
   Sample sample;
   for (Index i = 0; i < sample.x.rows; ++i) sample.x(i, 2) = 4;
