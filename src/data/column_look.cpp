@@ -61,6 +61,7 @@ void ColumnLook::add(std::string_view field) {
     return;
   }
   is_whole = false;
+  has_comma = has_comma || field.find(',') != std::string_view::npos;
   const bool percent = field.ends_with('%');
   (percent ? has_percent : lacks_percent) = true;
   double value = 0;

@@ -16,6 +16,7 @@ struct ColumnLook {
   bool is_whole = true;      // and have no point
   bool fits_point = true;    // all are numbers with a decimal point, perhaps with thousands separators
   bool fits_comma = true;    // the same, with a decimal comma
+  bool has_comma = false;    // some have one, which may separate decimals or thousands
   bool has_percent = false;  // some end in %
   bool lacks_percent = false;
 

@@ -105,9 +105,21 @@ std::vector<RowCounts> count_in_first_rows(std::string_view bytes, const TextLay
   return rows;
 }
 
+// The first line that is no comment, without the space around it.
+std::string_view first_line(std::string_view bytes, const TextLayout& layout) {
+  std::string_view first;
+  visit_first_rows(bytes, layout, [&](std::string_view line) {
+    first = trim(line);
+    return true;
+  });
+  return first;
+}
+
 // A tab where the first row has one; else the most frequent of comma, semicolon and bar, those first that all
-// rows have equally often; else spaces, if all rows have as many words.
-char find_delimiter(std::string_view bytes, const TextLayout& layout, bool with_tabs) {
+// rows have equally often; else spaces, if all rows have as many words and the first is no name that is
+// looked for.
+char find_delimiter(std::string_view bytes, const TextLayout& layout, bool with_tabs,
+                    const std::vector<std::string>& names) {
   enum : std::size_t { kTab, kComma, kSemicolon, kBar };
   const std::vector<RowCounts> rows = count_in_first_rows(bytes, layout);
   if (rows.empty()) return ',';
@@ -128,7 +140,8 @@ char find_delimiter(std::string_view bytes, const TextLayout& layout, bool with_
   const Index words = rows.front().words;
   const bool is_words =
       words > 1 && std::ranges::all_of(rows, [&](const RowCounts& row) { return row.words == words; });
-  return is_words ? ' ' : ',';
+  const bool is_name = std::ranges::find(names, first_line(bytes, layout)) != names.end();
+  return is_words && !is_name ? ' ' : ',';
 }
 
 // The delimiter that is asked for; 0 if none is.
@@ -168,7 +181,7 @@ DetectedFormat detect_format(std::string_view path, std::string_view bytes, cons
     return {TableFormat::kLibsvm, ' '};
   if (delimiter != '\0') return {TableFormat::kDelimited, delimiter};
   if (asked == "tsv") return {TableFormat::kDelimited, '\t'};
-  return {TableFormat::kDelimited, find_delimiter(bytes, layout, asked != "csv")};
+  return {TableFormat::kDelimited, find_delimiter(bytes, layout, asked != "csv", options.names)};
 }
 
 }  // namespace mfga

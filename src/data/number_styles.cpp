@@ -31,7 +31,7 @@ char choose_decimal(const std::string& path, const TableReader& reader, const st
     const ColumnLook& look = looks[static_cast<std::size_t>(column)];
     if (look.fits('.') && !look.fits(',')) with_point = column;
     if (look.fits(',') && !look.fits('.')) with_comma = column;
-    if (look.fits('.') && look.fits(',') && !look.is_plain && !look.has_percent) with_either = column;
+    if (look.fits('.') && look.fits(',') && look.has_comma) with_either = column;
   }
   const auto name = [&](Index column) {
     return quoted_for_message(reader.columns()[static_cast<std::size_t>(column)]);
@@ -61,7 +61,7 @@ bool is_number_column(const TableReader& reader, const FirstRow& first_row, Inde
          classify_field(first_row.fields[i], {decimal, decimal == ',', false}, value) != FieldContent::kText;
 }
 
-void choose_styles(const TableReader& reader, char decimal, ColumnPlan& plan,
+void choose_styles(const TableReader& reader, char decimal, const std::string& asked, ColumnPlan& plan,
                    std::vector<std::string>& remarks) {
   const std::span<const ColumnLook> looks = reader.looks();
   if (looks.empty()) return;
@@ -73,10 +73,14 @@ void choose_styles(const TableReader& reader, char decimal, ColumnPlan& plan,
     if (!may_be_number) continue;
     const bool fits = looks[i].fits(decimal);
     if (fits) styles[i] = looks[i].style(decimal);
-    if (!fits && decimal == ',') styles[i] = {',', true, false};
-    has_commas = has_commas || styles[i].decimal == ',';
+    has_commas = has_commas || decimal == ',';
     const bool is_special = styles[i].has_percent || (styles[i].decimal == '.' && styles[i].has_groups);
     if (fits && is_special) special.push_back(reader.columns()[i]);
+    // Numbers that are plain in the first rows may be written otherwise below them.
+    if (decimal == ',' || asked == ".") {
+      styles[i].decimal = decimal;
+      styles[i].has_groups = true;
+    }
   }
   if (std::ranges::all_of(styles, &NumberStyle::is_plain)) return;
   if (has_commas) remarks.emplace_back("numbers have decimal commas (--decimal)");

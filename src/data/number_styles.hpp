@@ -19,8 +19,9 @@ namespace mfga {
 [[nodiscard]] bool is_number_column(const TableReader& reader, const FirstRow& first_row, Index column,
                                     char decimal);
 
-// Fills in the styles of the plan's numbers and target; says what is special about them.
-void choose_styles(const TableReader& reader, char decimal, ColumnPlan& plan,
+// Fills in the styles of the plan's numbers and target; says what is special about them. `asked`: as above;
+// a point that is asked for allows thousands separators in every column.
+void choose_styles(const TableReader& reader, char decimal, const std::string& asked, ColumnPlan& plan,
                    std::vector<std::string>& remarks);
 
 }  // namespace mfga

@@ -231,7 +231,7 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   }
   ThreadPool pool(impl_->options.threads);
   Table table;
-  choose_styles(*impl_->reader, decimal, plan, table.remarks);
+  choose_styles(*impl_->reader, decimal, impl_->options.decimal, plan, table.remarks);
   const TextFields texts = impl_->read_plan(plan, pool, table);
   if (texts.empty()) {
     table.columns = std::move(names);
@@ -253,8 +253,7 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
     levels.push_back(std::move(level_texts));
     std::vector<Index>& places = to.of_level.emplace_back();
     if (!why_none.empty()) {
-      table.remarks.push_back(
-          fmt::format("left out: \"{}\" {} (--text reads it all the same)", name, why_none));
+      table.remarks.push_back(fmt::format("left out: \"{}\" {}", name, why_none));
       continue;
     }
     table.text_columns.push_back({name, to.columns, levels.back()});
@@ -308,7 +307,7 @@ Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index
     if (slot >= 0 || slot == kTargetColumn) number_columns.push_back(i);
   }
   const char decimal = choose_decimal(path(), *impl_->reader, number_columns, impl_->options.decimal);
-  choose_styles(*impl_->reader, decimal, plan, table.remarks);
+  choose_styles(*impl_->reader, decimal, impl_->options.decimal, plan, table.remarks);
   ThreadPool pool(impl_->options.threads);
   const TextFields texts = impl_->read_plan(plan, pool, table);
   if (!texts.empty()) table.values = texts.spread(table.values, {}, to, path(), pool);

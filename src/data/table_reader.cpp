@@ -43,7 +43,9 @@ Error not_a_number_error(std::string_view path, Index line, Index column, std::s
     advice = fmt::format("correct the row or leave it out, or leave the column out with --ignore {}{}", name,
                          further_advice);
     if (found.find(',') != std::string_view::npos)
-      advice += "; numbers with a decimal comma are read with --decimal ,";
+      advice +=
+          "; a number with thousands separators is read with --decimal ., one with a decimal comma with "
+          "--decimal ,";
   }
   return data_error(path, line, column,
                     fmt::format("found {} in column \"{}\"; expected a {}number ({})", shown, name,

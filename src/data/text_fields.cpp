@@ -145,9 +145,19 @@ TextFields::Levels TextFields::levels(Index i, const std::string& name, const Ta
                "text with --text {}{})",
                first, name, name, has_header ? "" : ", or pass --header yes if this line holds names"));
   }
-  if (!request.is_asked_for && are_dates(found)) return {{}, "holds dates or times"};
+  // Too many texts are refused even where they are asked for.
+  const std::string_view advice = too_many ? "" : " (--text reads it all the same)";
+  if (!request.is_asked_for && are_dates(found)) return {{}, fmt::format("holds dates or times{}", advice)};
   if (!request.is_asked_for && are_identifiers(std::ssize(found), judged_rows))
-    return {{}, "has a text of its own in most rows, as an identifier has"};
+    return {{}, fmt::format("has a text of its own in most rows, as an identifier has{}", advice)};
+  if (too_many && request.is_asked_for) {
+    throw error_at(
+        0,
+        fmt::format("column \"{0}\" is read as text, as --text asks for, and holds more than {1} different "
+                    "texts; it looks like an identifier: pass --ignore {0} in place of --text {0} (or, if "
+                    "it is a column of numbers, leave --text {0} out)",
+                    name, kMostLevels));
+  }
   if (too_many) {
     throw error_at(
         0, fmt::format("column \"{}\" is read as text, for it begins with {}, and holds more than {} "

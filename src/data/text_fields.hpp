@@ -52,7 +52,7 @@ class TextFields {
 
   struct Levels {
     std::vector<std::string> texts;  // sorted
-    std::string why_none;            // where the column is no predictor: what it is instead
+    std::string why_none;            // where the column is no predictor: what it is instead, and what to do
   };
   // The levels of a column: the known ones, or those found. Throws where the column should not have been read
   // as text. The table's source and lines are known.

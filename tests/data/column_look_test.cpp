@@ -117,6 +117,9 @@ TEST_F(ColumnLookTest, CommasThatMayMeanBothAreRefused) {
   EXPECT_EQ(read(file, options).values.values, (Numbers{1.234, 2.5}));
   options.decimal = ".";
   EXPECT_EQ(read(file, options).values.values, (Numbers{1234, 2500}));
+  expect_message(read_error(write("a;y\n3,682%;1\n4,125%;2\n"), ErrorKind::kBadData),
+                 {"\"a\"", "decimals or thousands", "--decimal"});
+  EXPECT_EQ(read(write("a;y\n3.682%;1\n4%;2\n")).values.values, (Numbers{3.682, 4}));
   expect_message(read_error(write("a;b;y\n1,5;2.5;1\n2,5;3.5;2\n"), ErrorKind::kBadData),
                  {"\"a\"", "decimal comma", "\"b\"", "decimal point"});
   expect_message(read_error(write("a,y\n1,2\n", "t"), ErrorKind::kInvalidArgument,
@@ -139,6 +142,29 @@ TEST_F(ColumnLookTest, NumbersThatDoNotFitAreNoCategories) {
   expect_message(
       error_of(ErrorKind::kBadData, [&] { (void)TableFile(write(text), {}).read_for_training("", {}); }),
       {":1502:1: found \"1x\""});
+}
+
+TEST_F(ColumnLookTest, ThousandsBelowThePlainRowsAreReadIfThePointIsAskedFor) {
+  std::string text = "a,y\n";
+  for (int i = 0; i < 1500; ++i) text += fmt::format("{},3\n", i);
+  const std::string file = write(text + "\"1,234\",3\n");
+  ReadOptions options;
+  const auto read_once = [&] { return TableFile(file, options).read_for_training("", {}); };
+  expect_message(error_of(ErrorKind::kBadData, [&] { (void)read_once(); }),
+                 {":1502:1: found \"1,234\"", "thousands separators is read with --decimal .",
+                  "comma with --decimal ,"});
+  options.decimal = ".";
+  const Table table = read_once();
+  EXPECT_EQ(row_of(table, 1500), Numbers{1234});
+  EXPECT_EQ(remarks_of(table).find("thousands"), std::string::npos);
+}
+
+TEST_F(ColumnLookTest, ANameWithASpaceIsNotSplit) {
+  const std::string file = write("full name\nAnn Lee\nBob Ray\n");
+  EXPECT_EQ(TableFile(file, {}).columns(), (Names{"full", "name"}));
+  ReadOptions options;
+  options.names = {"full name"};
+  EXPECT_EQ(TableFile(file, options).columns(), Names{"full name"});
 }
 
 TEST_F(ColumnLookTest, DelimitersAreTold) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "data/column_texts.hpp"
 #include "data/table_fixture.hpp"
 
 namespace mfga {
@@ -148,6 +149,14 @@ TEST_F(DelimitedTest, ReadsChosenColumnsInTheAskedOrder) {
   EXPECT_EQ(table.columns, (std::vector<std::string>{"d", "a"}));
   EXPECT_EQ(table.values.values, (Numbers{4, 1, 8, 5}));
   EXPECT_EQ(table.target, (Numbers{3, 7}));
+}
+
+TEST_F(DelimitedTest, TextsOfAColumnThatIsGoneAreRefused) {
+  const std::vector<Index> columns = {1};
+  EXPECT_EQ(read_column_texts(write("a,id\n1,x\n"), {}, columns).at(0), std::vector<std::string>{"x"});
+  const std::string changed = write("a\n1\n");
+  expect_message(error_of(ErrorKind::kBadData, [&] { (void)read_column_texts(changed, {}, columns); }),
+                 {"changed while it was read", "column 2"});
 }
 
 TEST_F(DelimitedTest, RaggedRows) {

@@ -109,10 +109,17 @@ TEST_F(TextColumnsTest, IdentifiersAreLeftOutUnlessAskedFor) {
       const Table table = TableFile(file, options).read_for_training("", {});
       EXPECT_EQ(table.columns, (Names{"size=L", "size=S", "b"}));
       EXPECT_EQ(row_of(table, 1), (Numbers{0, 1, 1}));
-      expect_message(table.remarks.back(), {"left out: \"id\"", "identifier", "--text"});
+      expect_message(table.remarks.back(), {"left out: \"id\"", "identifier"});
+      // What cannot be read is not offered.
+      EXPECT_EQ(table.remarks.back().find("--text") != std::string::npos, rows == 30);
     }
     if (rows == 30) {
       EXPECT_EQ(read(file, {}, "", {}, {"id"}).columns.size(), 33U);
+    } else {
+      const std::string message = error_of(ErrorKind::kBadData, [&] {
+        (void)TableFile(file, {}).read_for_training("", {}, std::vector<std::string>{"id"});
+      });
+      expect_message(message, {":2:1: column \"id\"", "as --text asks for", "more than 1000", "--ignore id"});
     }
   }
   // A few texts are levels, however few the rows are.
