@@ -92,8 +92,8 @@ Json seconds_to_json(const FitReport& report, const Timing& timing) {
 std::string seconds_text(const FitReport& report, const Timing& timing) {
   std::string text = "seconds: ";
   for (const auto& [name, seconds] : phases(report, timing)) {
-    constexpr double kShown = 0.0005;  // the least that is not printed as 0
-    if (name != "load" && name != "fit" && name != "predict" && seconds < kShown) continue;
+    if (name != "load" && name != "fit" && name != "predict" && !(seconds > 0))
+      continue;  // had no part in it
     text += fmt::format("{} {:.3f}", name, seconds);
     if (name == "fit" && report.gradient_seconds > 0) {
       text +=
@@ -173,7 +173,8 @@ void print_tuning(const TrainCommand& command, const FitReport& report, double r
   if (command.resolved().tune == "no") return;
   int steps = 0;
   for (const PathStep& step : report.path) steps += step.tuning_steps;
-  if (tuning.is_used) print("tuned in {} rounds, {} steps, with ridge {:g}", report.path.size(), steps, ridge);
+  if (tuning.is_used)
+    print("tuned in {} rounds, {} steps, with ridge {:g}", report.path.size(), steps, ridge);
   if (!tuning.is_used) print("not tuned: {}", tuning.reason);
   if (tuning.held_out_without > 0) {
     print("; mean loss of held-out rows {:.5g} with tuning, {:.5g} without", tuning.held_out_with,
@@ -271,9 +272,9 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   }
   print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
   print_tuning(command, report, result.model.training.ridge);
-  // The number of terms of an exact kernel is that of its rows.
   if (!report.cut_short.empty())
     cli::print("left out or cut short by the time limit: {}\n", fmt::join(report.cut_short, "; "));
+  // The number of terms of an exact kernel is that of its rows.
   if (n_terms < command.fit.terms && report.engine != "exact" && report.cut_short.empty()) {
     print("  fewer than the {} asked for: {}\n", command.fit.terms,
           command.fit.method == "mfga" ? "the loss is down to the tolerance or no candidate is left"
