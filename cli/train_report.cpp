@@ -92,8 +92,8 @@ Json seconds_to_json(const FitReport& report, const Timing& timing) {
 std::string seconds_text(const FitReport& report, const Timing& timing) {
   std::string text = "seconds: ";
   for (const auto& [name, seconds] : phases(report, timing)) {
-    if (name != "load" && name != "fit" && name != "predict" && !(seconds > 0))
-      continue;  // had no part in it
+    constexpr double kShown = 0.0005;  // the least that is not printed as 0
+    if (name != "load" && name != "fit" && name != "predict" && seconds < kShown) continue;
     text += fmt::format("{} {:.3f}", name, seconds);
     if (name == "fit" && report.gradient_seconds > 0) {
       text +=
