@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "cli/command.hpp"
 #include "features/formula.hpp"

@@ -1,7 +1,6 @@
 // A model as a formula to compute with: from the values of a row to its prediction, with every number in
 // full.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
