@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "tests/reference.hpp"
+#include "reference.hpp"
 
 namespace mfga {
 namespace {
