@@ -46,6 +46,13 @@ class Arena {
     return new (take((count + 1) / 2)) float[static_cast<std::size_t>(count)];
   }
 
+  // The same for addresses of numbers.
+  const double** take_addresses(Index count) {
+    static_assert(sizeof(const double*) <= sizeof(double));
+    count = std::max<Index>(count, 1);
+    return new (take(count)) const double*[static_cast<std::size_t>(count)];
+  }
+
  private:
   static constexpr std::size_t kAlignment = 64;
   struct Free {

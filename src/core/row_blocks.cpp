@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/row_combinations.hpp"
 #include "core/vectorise.hpp"
 
 namespace mfga {
@@ -45,11 +46,9 @@ RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& 
   standardise_rows(rows.data(), tiled, table.col_stride, standardiser, values, block.stride, norms);
   for (const WarpedInput& input : warped) input.apply(values + input.position() * block.stride, tiled);
   if (mixing != nullptr) {
-    const auto n_inputs = static_cast<int>(block.inputs);
-    const auto stride = static_cast<int>(block.stride);
     double* combined = arena.take(block.inputs * block.stride);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n_inputs, static_cast<int>(tiled), n_inputs, 1.0,
-                mixing->values.data(), n_inputs, values, stride, 0.0, combined, stride);
+    set_combinations(mixing->values.data(), block.inputs, values, block.inputs, block.stride, tiled, combined,
+                     block.stride);
     values = combined;
   }
   if (!warped.empty() || mixing != nullptr) sum_squares(values, block.stride, block.inputs, tiled, norms);
@@ -167,6 +166,35 @@ RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
   return convert(count, table_, standardiser_, warped_, mixing_.get(), arena,
                  [&](Index r) { return row(rows[static_cast<std::size_t>(std::min(r, count - 1))]); });
+}
+
+RowBlock BlockedRows::single_row(const double* row, Arena& arena) const {
+  RowBlock block;
+  block.rows = 1;
+  block.inputs = inputs();
+  block.stride = 1;
+  double* values = arena.take(std::max<Index>(block.inputs, 1));
+  double* norm = arena.take(1);
+  for (Index j = 0; j < block.inputs; ++j) {
+    const auto i = static_cast<std::size_t>(j);
+    values[j] = (row[standardiser_.columns[i] * table_.col_stride] - standardiser_.means[i]) *
+                standardiser_.inverse_deviations[i];
+  }
+  for (const WarpedInput& input : warped_) input.apply(values + input.position(), 1);
+  if (mixing_ != nullptr) {
+    double* combined = arena.take(block.inputs);
+    set_combinations(mixing_->values.data(), block.inputs, values, block.inputs, 1, 1, combined, 1);
+    values = combined;
+  }
+  // Each as for the rows of a block, so that the last bit is the same.
+  if (!warped_.empty() || mixing_ != nullptr) {
+    sum_squares(values, 1, block.inputs, 1, norm);
+  } else {
+    set_combinations(values, 1, values, block.inputs, 1, 1, norm, 1);
+  }
+  block.values = values;
+  block.square_norms = norm;
+  return block;
 }
 
 void for_each_block(const BlockedRows& rows, Workers& workers,

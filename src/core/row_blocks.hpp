@@ -74,6 +74,9 @@ class BlockedRows {
   [[nodiscard]] RowBlock load(Index block, Arena& arena) const;
   // Some of these rows, by their positions, as one block.
   [[nodiscard]] RowBlock gather(std::span<const Index> rows, Arena& arena) const;
+  // A row that need not be one of these, with numbers as far apart, as a block of its own; the same to the
+  // last bit as among others.
+  [[nodiscard]] RowBlock single_row(const double* row, Arena& arena) const;
 
  private:
   [[nodiscard]] Index row_of_table(Index position) const {

@@ -1,8 +1,7 @@
 // What is done with atoms of any family that does not know better: with their values, a few atoms at a time.
-#include <cblas.h>
-
 #include <algorithm>
 
+#include "core/row_combinations.hpp"
 #include "core/row_kernels.hpp"
 #include "features/family.hpp"
 
@@ -22,8 +21,7 @@ class EvaluatedCombination final : public AtomCombination {
     for (Index first = 0; first < n_atoms; first += kTile) {
       const Index count = std::min(kTile, n_atoms - first);
       evaluator_->evaluate(block, first, count, values, block.stride, arena);
-      cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0,
-                  values, static_cast<int>(block.stride), coefficients_.data() + first, 1, 1.0, scores, 1);
+      add_combination(coefficients_.data() + first, values, count, block.stride, block.rows, scores);
     }
   }
 

@@ -100,6 +100,9 @@ class AtomEvaluator {
 
 // A linear combination of a fixed list of atoms of one family. Families that can share work between the atoms
 // of a combination have their own; others are served by their evaluator.
+//
+// Predictors compute a row by itself with these: what a row gets is the same to the last bit whatever the
+// block holds besides, memory comes from the arena alone, and BLAS, which may start threads, is not called.
 class AtomCombination {
  public:
   virtual ~AtomCombination() = default;

@@ -1,7 +1,6 @@
 #include "features/kernel_columns.hpp"
 
 #include <cblas.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +9,6 @@
 #include "core/row_kernels.hpp"
 #include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
-#include "features/formula.hpp"
-#include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
@@ -21,17 +18,6 @@ constexpr double kRounding = 0x1p-24;
 // distance 0 would show it, so for these the distance is computed again from differences.
 constexpr double kNearDouble = 0x1p-20;
 constexpr double kNearSingle = 0x1p-6;
-
-bool has_closed_form(const Kernel& kernel) {
-  switch (kernel.name) {
-    case Kernel::Name::kMatern:
-      return kernel.parameter == 0.5 || kernel.parameter == 1.5 || kernel.parameter == 2.5;
-    case Kernel::Name::kPolynomial:
-      return kernel.parameter >= 1 && kernel.parameter == std::round(kernel.parameter);
-    default:
-      return true;
-  }
-}
 
 // values = |x|^2 + |c|^2 - 2 values
 MFGA_VECTORISED void square_distances(const double* square_norms, double square_norm, Index count,
@@ -130,16 +116,21 @@ MFGA_VECTORISED void power_slopes(double factor, int degree, const double* proje
   }
 }
 
+// Whether the kernel is exp(rate * distance), of a square or an absolute one.
+bool is_exponential(const Kernel& kernel) {
+  return kernel.name == Kernel::Name::kGaussian || kernel.name == Kernel::Name::kLaplace;
+}
+
+double exponential_rate(const Kernel& kernel) {
+  return kernel.name == Kernel::Name::kGaussian ? -0.5 / (kernel.sigma * kernel.sigma) : -1 / kernel.sigma;
+}
+
 // Turns square distances into values of a Gaussian or Matern kernel, absolute distances into those of a
 // Laplace kernel.
 template <class T>
 void radial_values(const Kernel& kernel, Index count, T* values, Arena& arena) {
-  if (kernel.name == Kernel::Name::kGaussian) {
-    exponentials(values, static_cast<T>(-0.5 / (kernel.sigma * kernel.sigma)), count, values);
-    return;
-  }
-  if (kernel.name == Kernel::Name::kLaplace) {
-    exponentials(values, static_cast<T>(-1 / kernel.sigma), count, values);
+  if (is_exponential(kernel)) {
+    exponentials(values, static_cast<T>(exponential_rate(kernel)), count, values);
     return;
   }
   scaled_roots(static_cast<T>(std::sqrt(2 * kernel.parameter) / kernel.sigma), count, values);
@@ -221,94 +212,6 @@ void refine_near(const RowBlock& block, std::span<const double> centre, double s
 
 }  // namespace
 
-namespace {
-
-// The largest coordinates of a centre: `a = 0.31, b = -0.2, 5 more`.
-std::string centre_text(std::span<const double> centre, const FormulaWriter& writer) {
-  std::string text;
-  const std::vector<std::size_t> shown = largest_entries(centre);
-  for (const std::size_t i : shown) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", writer.names()[i], writer.number(centre[i]));
-  }
-  return centre.size() > shown.size() ? fmt::format("{}, {} more", text, centre.size() - shown.size()) : text;
-}
-
-// The sum over the inputs of what a pattern makes of the difference to the centre.
-std::string distances_text(std::span<const double> centre, std::string_view pattern,
-                           const FormulaWriter& writer) {
-  std::string text;
-  for (std::size_t i = 0; i < centre.size(); ++i) {
-    const std::string difference = writer.shifted(writer.names()[i], -centre[i]);
-    text += (i == 0 ? "" : " + ") + fmt::format(fmt::runtime(pattern), difference);
-  }
-  return text;
-}
-
-}  // namespace
-
-Kernel parse_column_kernel(std::string_view text) {
-  const Kernel kernel = parse_kernel(text, kColumnKernels);
-  if (!has_closed_form(kernel)) {
-    throw Error(
-        ErrorKind::kInvalidArgument,
-        fmt::format("kernel={} is not possible; expected matern(0.5), matern(1.5) or matern(2.5), which "
-                    "have closed formulas (fourier features exist for any)",
-                    text));
-  }
-  return kernel;
-}
-
-std::vector<double> kernel_parameters(const Kernel& kernel) {
-  return {kernel.sigma, static_cast<double>(kernel.name), kernel.parameter};
-}
-
-Kernel kernel_of(const Atom& atom) {
-  return {static_cast<Kernel::Name>(static_cast<int>(atom.parameters[1])), atom.parameters[2],
-          atom.parameters[0]};
-}
-
-std::span<const double> parameters_after_kernel(const Atom& atom) {
-  return std::span(atom.parameters).subspan(kColumnKernelFields.size());
-}
-
-void validate_column_kernel(const Atom& atom) {
-  if (!(atom.parameters[0] > 0)) {
-    throw Error(ErrorKind::kBadData, fmt::format("sigma of a {} term is {}, expected a positive number",
-                                                 atom.family, atom.parameters[0]));
-  }
-  const Kernel kernel = kernel_of(atom);
-  const bool has_parameter = kernel.name == Kernel::Name::kMatern || kernel.name == Kernel::Name::kPolynomial;
-  constexpr double kHighestDegree = 1000;
-  if (!has_closed_form(kernel) || kernel.parameter > kHighestDegree ||
-      (!has_parameter && kernel.parameter != 0)) {
-    throw Error(ErrorKind::kBadData,
-                fmt::format("kernel_parameter of a {} term is {}; expected 0.5, 1.5 or 2.5 for a matern "
-                            "kernel, a whole number for a polynomial one, and none for others",
-                            atom.family, kernel.parameter));
-  }
-}
-
-std::string column_text(const Kernel& kernel, std::span<const double> centre, FormulaWriter& writer) {
-  const std::string sigma = writer.number(kernel.sigma);
-  if (kernel.name == Kernel::Name::kPolynomial) {
-    return fmt::format("(1 + ({}) / {}^2)^{}", writer.sum(centre, writer.names()), sigma,
-                       writer.number(kernel.parameter));
-  }
-  if (!writer.is_full()) {
-    return fmt::format("near({}; {}{})", centre_text(centre, writer), sigma,
-                       kernel.name == Kernel::Name::kGaussian ? "" : ", " + kernel_text(kernel));
-  }
-  if (kernel.name == Kernel::Name::kGaussian)
-    return fmt::format("exp(-({}) / (2 * {}^2))", distances_text(centre, "({})^2", writer), sigma);
-  if (kernel.name == Kernel::Name::kLaplace)
-    return fmt::format("exp(-({}) / {})", distances_text(centre, "abs({})", writer), sigma);
-  const std::string t = writer.define("t", fmt::format("sqrt({} * ({})) / {}", 2 * kernel.parameter,
-                                                       distances_text(centre, "({})^2", writer), sigma));
-  if (kernel.parameter == 0.5) return fmt::format("exp(-{})", t);
-  return fmt::format("(1 + {}{}) * exp(-{})", t, kernel.parameter == 1.5 ? "" : fmt::format(" + {}^2 / 3", t),
-                     t);
-}
-
 KernelColumns::KernelColumns(Matrix centres, std::vector<Column> columns)
     : centres_(std::move(centres)),
       columns_(std::move(columns)),
@@ -321,6 +224,9 @@ KernelColumns::KernelColumns(Matrix centres, std::vector<Column> columns)
     square_norms_.push_back(std::inner_product(c.begin(), c.end(), c.begin(), 0.0));
     absolute_norms_.push_back(
         std::accumulate(c.begin(), c.end(), 0.0, [](double sum, double x) { return sum + std::abs(x); }));
+  }
+  if (std::ranges::all_of(columns_, is_exponential, &Column::kernel)) {
+    for (const Column& column : columns_) rates_.push_back(exponential_rate(column.kernel));
   }
 }
 
@@ -344,8 +250,29 @@ void KernelColumns::start(const RowBlock& block, Index first, Index count, doubl
   }
 }
 
+// The same operations as for a block, but the numbers of the columns lie side by side, so that their
+// exponentials are computed together.
+void KernelColumns::evaluate_row(const RowBlock& row, Index first, Index count, double* out) const {
+  if (!all_absolute_) project(row, centres_.row(first), count, out, 1);
+  for (Index i = 0; i < count; ++i) {
+    const auto position = static_cast<std::size_t>(first + i);
+    if (columns_[position].kernel.name == Kernel::Name::kLaplace) {
+      absolute_distances(row.values, row.inputs, row.stride, centres_.row(first + i), 1, out + i);
+    } else {
+      out[i] = std::max(0.0, row.square_norms[0] + square_norms_[position] - 2 * out[i]);
+    }
+    out[i] *= rates_[position];
+  }
+  exponentials(out, 1.0, count, out);
+  for (Index i = 0; i < count; ++i) out[i] *= columns_[static_cast<std::size_t>(first + i)].factor;
+}
+
 void KernelColumns::evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
                              Arena& arena) const {
+  if (block.rows == 1 && out_stride == 1 && !rates_.empty()) {
+    evaluate_row(block, first, count, out);
+    return;
+  }
   start(block, first, count, out, out_stride);
   for (Index i = 0; i < count; ++i) {
     const auto& [kernel, factor] = columns_[static_cast<std::size_t>(first + i)];

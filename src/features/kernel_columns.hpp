@@ -62,12 +62,14 @@ class KernelColumns final : public FunctionTiles {
   void add_square_errors(const RowBlock& block, double* out, Arena& arena) const;
 
  private:
+  void evaluate_row(const RowBlock& row, Index first, Index count, double* out) const;
   void start(const RowBlock& block, Index first, Index count, double* out, Index out_stride) const;
 
   Matrix centres_;
   std::vector<Column> columns_;
   std::vector<double> square_norms_;    // of the centres
   std::vector<double> absolute_norms_;  // |c|_1
+  std::vector<double> rates_;           // if all kernels are exp(rate * distance); else empty
   std::vector<float> single_centres_;
   bool all_absolute_;  // no kernel needs projections
 };

@@ -345,6 +345,7 @@ class MonomialCombination final : public AtomCombination {
     for (auto& [key, group] : groups) {
       if (kernels_.empty() || kernels_.back().rate != key.first) kernels_.push_back({key.first, {}});
       group.prefix = key.second;
+      most_last_inputs_ = std::max(most_last_inputs_, static_cast<Index>(group.last_inputs.size()));
       kernels_.back().groups.push_back(std::move(group));
     }
   }
@@ -354,14 +355,14 @@ class MonomialCombination final : public AtomCombination {
     double* e = arena.take(block.rows);
     double* sum = arena.take(block.rows);
     double* combined = arena.take(block.rows);
-    std::vector<const double*> rows;
+    const double** rows = arena.take_addresses(most_last_inputs_);
     for (const Kernel& kernel : kernels_) {
       std::fill(sum, sum + block.rows, 0.0);
       for (const Group& group : kernel.groups) {
-        rows.clear();
-        for (const Index input : group.last_inputs) rows.push_back(block.input(input));
-        combine_rows(rows.data(), group.coefficients.data(), static_cast<Index>(rows.size()), block.rows,
-                     combined);
+        const auto n_rows = static_cast<Index>(group.last_inputs.size());
+        for (Index k = 0; k < n_rows; ++k)
+          rows[k] = block.input(group.last_inputs[static_cast<std::size_t>(k)]);
+        combine_rows(rows, group.coefficients.data(), n_rows, block.rows, combined);
         for (const Index input : group.prefix) multiply(combined, block.input(input), block.rows, combined);
         add(combined, group.constant, block.rows, sum);
       }
@@ -382,6 +383,7 @@ class MonomialCombination final : public AtomCombination {
     std::vector<Group> groups;
   };
   std::vector<Kernel> kernels_;
+  Index most_last_inputs_ = 0;  // of a group
 };
 
 class MonomialDerivatives final : public AtomDerivatives {

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/row_combinations.hpp"
 #include "features/formula.hpp"
 #include "features/kernel_columns.hpp"
 #include "features/landmark_choice.hpp"
@@ -298,8 +299,7 @@ class NystromCombination final : public AtomCombination {
   void add_to(const RowBlock& block, double* scores, Arena& arena) const override {
     for (const Group& group : groups_) {
       group.columns.for_each_tile(block, arena, [&](Index first, Index count, const double* values) {
-        cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(count), static_cast<int>(block.rows), 1.0,
-                    values, static_cast<int>(block.stride), group.weights.data() + first, 1, 1.0, scores, 1);
+        add_combination(group.weights.data() + first, values, count, block.stride, block.rows, scores);
       });
     }
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/row_combinations.hpp"
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 
@@ -55,10 +56,7 @@ double single_sum_error() {
 }
 
 void project(const RowBlock& block, const double* directions, Index count, double* out, Index out_stride) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count),
-              static_cast<int>(block.rows), static_cast<int>(block.inputs), 1.0, directions,
-              static_cast<int>(block.inputs), block.values, static_cast<int>(block.stride), 0.0, out,
-              static_cast<int>(out_stride));
+  set_combinations(directions, count, block.values, block.inputs, block.stride, block.rows, out, out_stride);
 }
 
 void project(const RowBlock& block, const float* directions, Index count, float* out, Index out_stride) {
