@@ -109,10 +109,8 @@ struct Evaluation {
 
 // The model with names, labels and levels as they can be shown on one line.
 [[nodiscard]] Model with_printable_names(Model model);
-// The model as a sum of terms, one per line.
-[[nodiscard]] std::string formula_text(const Model& model, std::size_t most_terms);
-// All that is needed to compute a prediction by hand.
-[[nodiscard]] std::string full_formula_text(const Model& model);
+// The formula of the model, and where there is more of it.
+[[nodiscard]] std::string formula_output(const Model& model, std::size_t most_terms);
 // The largest stretches of the inputs, as bars; empty if there are none.
 [[nodiscard]] std::string stretch_text(const Model& model, std::size_t most);
 [[nodiscard]] std::string table_summary(const Table& table);

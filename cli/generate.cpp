@@ -58,7 +58,7 @@ void run_generate(const GenerateCommand& command) {
   }
   if (!command.quiet && !command.output_path.empty() && command.output_path != "-") {
     print("{}: {} rows, {} inputs, target y; the truth is\n{}", escaped(command.output_path),
-          command.options.rows, command.options.inputs, formula_text(generator.truth(), 20));
+          command.options.rows, command.options.inputs, formula_output(generator.truth(), 20));
   }
 }
 

@@ -57,7 +57,7 @@ void run_inspect(const InspectCommand& command) {
     print("{}", full_formula_text(loaded));
     return;
   }
-  print("{}", formula_text(model, command.show_terms));
+  print("{}", formula_output(model, command.show_terms));
   constexpr std::size_t kMostColumns = 20;
   if (model.is_stretched()) print("\n{}", stretch_text(model, kMostColumns));
 }

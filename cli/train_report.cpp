@@ -284,7 +284,7 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
     print("skipped as combinations of chosen terms: {}\n", list_text(printable(report.dependent_atoms)));
   }
   for (const std::string& warning : measured.warnings) print("warning: {}\n", escaped(warning));
-  print("\n{}\n", formula_text(with_printable_names(result.model), command.show_terms));
+  print("\n{}\n", formula_output(with_printable_names(result.model), command.show_terms));
   print("train: {}\n", to_text(measured.first.train));
   if (measured.first.test) print("test:  {}\n", to_text(*measured.first.test));
   print("{}", measured.repeats.to_text());

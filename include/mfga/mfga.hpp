@@ -6,6 +6,7 @@
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"
+#include "mfga/formula.hpp"
 #include "mfga/generate.hpp"
 #include "mfga/metrics.hpp"
 #include "mfga/model.hpp"

@@ -1,18 +1,21 @@
-// A model as a formula to compute with: from the values of a row to its prediction, with every number in
-// full.
+// Formulas to compute with: from the values of a row to its prediction, with every number in full.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
 #include "features/formula.hpp"
+#include "mfga/formula.hpp"
 
-namespace mfga::cli {
+namespace mfga {
 namespace {
 
 // A text of the table in quotes; a quote or a control character in it is escaped as in JSON.
-std::string quoted(const std::string& text) { return Json(text).dump(); }
+std::string quoted(const std::string& text) {
+  using Json = nlohmann::json;
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::vector<std::string> numbered(std::string_view letter, std::size_t count) {
   std::vector<std::string> names;
@@ -106,4 +109,4 @@ std::string full_formula_text(const Model& model) {
   return text;
 }
 
-}  // namespace mfga::cli
+}  // namespace mfga
