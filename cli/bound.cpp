@@ -48,8 +48,8 @@ Measured measure(const BoundCommand& command, const Model& model, const Bound& b
   Measured measured{bound.train_risk, {}, 0};
   if (command.test_path.empty()) return measured;
   const ModelTable test = read_for_model(command.test_path, model, command.common.read, command.target);
-  const Evaluation evaluation = evaluate(model, model_scores(model, test.table, command.options.threads),
-                                         test.table.target, test.positives);
+  const Evaluation evaluation =
+      evaluate_scores(model, model_scores(model, test.table, command.options.threads), test.targets);
   measured.test_rows = test.table.rows();
   measured.test_risk = evaluation.regression
                            ? evaluation.regression->mse / (bound.units.half_range * bound.units.half_range)
@@ -217,10 +217,7 @@ void run_bound(BoundCommand& command) {
   std::vector<Index> columns(model.inputs.size());
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<Index>(i);
   const Bound bound =
-      learning_bound(model,
-                     {train.table.values.view(),
-                      model.task == Task::kClassification ? train.positives : train.table.target, columns},
-                     command.options);
+      learning_bound(model, {train.table.values.view(), train.targets, columns}, command.options);
   const Measured measured = measure(command, model, bound);
   progress.clear();
   if (command.common.json) {

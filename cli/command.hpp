@@ -79,7 +79,7 @@ struct ModelFile {
 // The rows of such a file, its columns in the order of the inputs.
 struct ModelTable {
   Table table;
-  std::vector<double> positives;  // classification with a target: 1 for the second label, else 0
+  std::vector<double> targets;  // regression: numbers; classification: 1 for the second label, else 0
   std::vector<std::string> warnings;
 };
 // With the target: the one of the training table where `target_choice` is empty.
@@ -87,23 +87,12 @@ struct ModelTable {
                                         const std::string& target_choice);
 // Scores of a table read by read_for_model.
 [[nodiscard]] std::vector<double> model_scores(const Model& model, const Table& table, int threads);
+// The rows of a table by file and line; the table must live as long.
+[[nodiscard]] RowName row_names(const Table& table);
 
-struct Evaluation {
-  std::optional<RegressionMetrics> regression;
-  std::optional<ClassificationMetrics> classification;
-  std::string rarer_label;  // classification: of the class that is rarer in these rows
-  // 100 x MSE of a target scaled to [-1, 1], the paper's measure; where the model scales the target.
-  std::optional<double> scaled_error_percent;
-};
-[[nodiscard]] Evaluation evaluate(const Model& model, std::span<const double> scores,
-                                  std::span<const double> targets, std::span<const double> positives);
 [[nodiscard]] Json to_json(const Evaluation& evaluation);
 [[nodiscard]] std::string to_text(const Evaluation& evaluation);
 
-// 1 for the second label of the model, 0 for the first; a label that the model does not know is an error. A
-// dot at the end of a label is dropped where that makes it known, with a warning.
-[[nodiscard]] std::vector<double> positives_of(const Table& table, const Model& model,
-                                               std::vector<std::string>& warnings);
 // What may be wrong with a table, and what it holds that the model does not know.
 [[nodiscard]] std::vector<std::string> table_warnings(const Table& table);
 

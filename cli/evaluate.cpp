@@ -21,7 +21,7 @@ void run_evaluate(EvaluateCommand& command) {
   progress.show("reading " + command.data_path);
   const ModelTable data = read_for_model(command.data_path, model, command.common.read, command.target);
   const Evaluation evaluation =
-      evaluate(model, model_scores(model, data.table, command.threads), data.table.target, data.positives);
+      evaluate_scores(model, model_scores(model, data.table, command.threads), data.targets);
   progress.clear();
   if (command.common.json) {
     Json json = {{"task", task_name(model.task)}, {"terms", model.terms.size()}, {"rows", data.table.rows()}};

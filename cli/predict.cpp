@@ -8,7 +8,6 @@
 #include "cli/command.hpp"
 #include "cli/prediction_output.hpp"
 #include "data/column_texts.hpp"
-#include "model/scoring.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -44,13 +43,14 @@ std::vector<double> stored_scores(const Model& model, const ModelFile& data, Con
   scores.reserve(static_cast<std::size_t>(stored.rows));
   std::vector<Index> columns;
   for (const ColumnSource& source : data.sources) columns.push_back(source.column);
+  const Predictor predictor(model, threads);
   for (Index first = 0; first < stored.rows; first += rows_at_once) {
     const ConstMatrixView part = stored.middle_rows(first, std::min(rows_at_once, stored.rows - first));
     const auto row_name = [&](Index row) {
       return fmt::format("{}: row {}, counted from 1", data.file.path(), first + row + 1);
     };
     try {
-      const std::vector<double> part_scores = scores_of_rows(model, part, columns, threads, row_name);
+      const std::vector<double> part_scores = predictor.scores(part, columns, row_name);
       scores.insert(scores.end(), part_scores.begin(), part_scores.end());
     } catch (const Error&) {
       // A number that is not finite is an error, which the reader finds and words.

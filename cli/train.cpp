@@ -8,7 +8,6 @@
 
 #include "cli/output_file.hpp"
 #include "cli/train_report.hpp"
-#include "model/scoring.hpp"
 #include "model/target.hpp"
 
 namespace mfga::cli {
@@ -44,10 +43,7 @@ struct TestFile {
     std::vector<Index> columns;
     for (const ModelInput& input : model.inputs)
       columns.push_back(place_of_column[static_cast<std::size_t>(input.column)]);
-    const Table& table = data.table;
-    return scores_of_rows(model, table.values.view(), columns, threads, [&](Index row) {
-      return fmt::format("{}:{}", table.source, table.lines.line_of_row(row));
-    });
+    return Predictor(model, threads).scores(data.table.values.view(), columns, row_names(data.table));
   }
 };
 
@@ -64,16 +60,13 @@ struct Tables {
 Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
   const auto measure = [&](const Table& table) {
     std::vector<std::string> none;  // the model's own labels
-    return evaluate(
-        model, model.scores(table.values.view(), threads), table.target,
-        model.task == Task::kClassification ? positives_of(table, model, none) : std::vector<double>());
+    return evaluate_scores(model, model.scores(table.values.view(), threads), targets_of(model, table, none));
   };
   Evaluations result{measure(tables.train), {}};
   if (tables.held_out) result.test = measure(*tables.held_out);
   if (tables.test_file) {
     const ModelTable& data = tables.test_file->data;
-    result.test =
-        evaluate(model, tables.test_file->scores(model, threads), data.table.target, data.positives);
+    result.test = evaluate_scores(model, tables.test_file->scores(model, threads), data.targets);
   }
   return result;
 }

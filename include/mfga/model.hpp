@@ -67,6 +67,7 @@ struct Model {
   std::vector<Term> terms;
   TrainingRecord training;
 
+  // For one table. To predict again and again, make a Predictor (mfga/predictor.hpp), which these use, once.
   // x has the columns that the model was trained on; or, with `columns`, input i is column columns[i] of x.
   // Scores, predictions and probabilities are finite: a row with an input that is not, or that is so far out
   // that its score is not, throws Error(kBadData). Threads: 0 means all cores.
@@ -75,6 +76,7 @@ struct Model {
                                            int threads = 0) const;
   // Regression: the predicted target. Classification: the position of the predicted label, 0 or 1.
   [[nodiscard]] std::vector<double> predict(ConstMatrixView x, int threads = 0) const;
+  [[nodiscard]] double prediction_from_score(double score) const;
   [[nodiscard]] std::vector<double> predictions_from_scores(std::span<const double> scores) const;
   // Classification: the probability of labels[1].
   [[nodiscard]] std::vector<double> probabilities(ConstMatrixView x, int threads = 0) const;

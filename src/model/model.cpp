@@ -1,4 +1,3 @@
-// Evaluation of a model on rows.
 #include "mfga/model.hpp"
 
 #include <fmt/format.h>
@@ -6,55 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
-#include "core/blas.hpp"
-#include "core/row_blocks.hpp"
-#include "features/candidates.hpp"
 #include "features/family.hpp"
 #include "mfga/error.hpp"
+#include "mfga/predictor.hpp"
 #include "mfga/version.hpp"
 #include "model/scoring.hpp"
 
 namespace mfga {
 
 namespace {
-
-// An input that is not finite need not show in the score, for no term may look at it; it always shows in the
-// norm, which may also just have overflowed.
-void mark_not_finite(const RowBlock& block, double* scores) {
-  for (Index n = 0; n < block.rows; ++n) {
-    if (std::isfinite(block.square_norms[n])) continue;
-    for (Index j = 0; j < block.inputs; ++j) {
-      if (!std::isfinite(block.input(j)[n])) scores[n] = std::numeric_limits<double>::quiet_NaN();
-    }
-  }
-}
-
-// Says why a row has no score.
-[[noreturn]] void throw_without_score(const Model& model, ConstMatrixView x, std::span<const Index> columns,
-                                      Index row, const RowName& row_name) {
-  std::size_t farthest = 0;
-  double largest = 0;
-  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
-    const ModelInput& input = model.inputs[i];
-    const double value = x(row, columns[i]);
-    if (!std::isfinite(value)) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("{}: the value of \"{}\", column {} of x, is {}; expected a finite number",
-                              row_name(row), input.name, columns[i], value));
-    }
-    const double z = std::abs(value / input.deviation - input.mean / input.deviation);
-    if (z >= largest) farthest = i;
-    largest = std::max(largest, z);
-  }
-  const ModelInput& input = model.inputs[farthest];
-  throw Error(ErrorKind::kBadData,
-              fmt::format("{}: the prediction is not a finite number, for the row is too far from those of "
-                          "the training: its \"{}\" is {:.4g}, and theirs were {:.4g} on average with a "
-                          "deviation of {:.4g}. Correct the row or leave it out",
-                          row_name(row), input.name, x(row, columns[farthest]), input.mean, input.deviation));
-}
 
 // The value of the column that the terms see as this one; where the scale is flat, the lowest.
 double in_units(double seen, const ModelInput& input) {
@@ -74,6 +34,13 @@ double in_units(double seen, const ModelInput& input) {
   return input.mean + input.deviation * z;
 }
 
+// Not finite where there is none: no label belongs to a score that is not a number.
+double prediction(const Model& model, double score) {
+  if (model.task == Task::kRegression) return model.target_shift + model.target_scale * score;
+  if (!std::isfinite(score)) return score;
+  return score > 0 ? 1.0 : 0.0;
+}
+
 }  // namespace
 
 std::string_view version() { return MFGA_VERSION; }
@@ -81,59 +48,11 @@ std::string_view version() { return MFGA_VERSION; }
 std::string_view task_name(Task task) { return task == Task::kRegression ? "regression" : "classification"; }
 
 std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
-  if (x.cols != n_columns) {
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("x has {} columns; the model was trained on {}", x.cols, n_columns));
-  }
-  std::vector<Index> columns;
-  for (const ModelInput& input : inputs) columns.push_back(input.column);
-  return scores(x, columns, threads);
+  return Predictor(*this, threads).scores(x);
 }
 
 std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
-  return scores_of_rows(*this, x, columns, threads,
-                        [](Index row) { return fmt::format("row {} (counted from 0)", row); });
-}
-
-std::vector<double> scores_of_rows(const Model& model, ConstMatrixView x, std::span<const Index> columns,
-                                   int threads, const RowName& row_name) {
-  if (columns.size() != model.inputs.size()) {
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("there are {} columns for the model's {} inputs; give one for each",
-                            columns.size(), model.inputs.size()));
-  }
-  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
-    if (columns[i] >= 0 && columns[i] < x.cols) continue;
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("the input {} is to be column {} of x, which has {} columns",
-                            model.inputs[i].name, columns[i], x.cols));
-  }
-  std::vector<InputColumn> sources;
-  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
-    const ModelInput& input = model.inputs[i];
-    sources.push_back({columns[i], input.mean, input.deviation, input.warp, input.stretch});
-  }
-  std::vector<Atom> atoms;
-  std::vector<double> coefficients;
-  for (const Term& term : model.terms) {
-    atoms.push_back(term.atom);
-    coefficients.push_back(term.coefficient);
-  }
-  const ScoreFunction score(atoms, coefficients, model.intercept);
-  BlockedRows rows(x, sources);
-  if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
-  Workers workers(threads);
-  const SingleThreadedBlas blas;
-  std::vector<double> result(static_cast<std::size_t>(x.rows));
-  for_each_block(rows, workers, [&](const RowBlock& block, Arena& arena) {
-    double* scores_of_block = result.data() + block.first_row;
-    score.evaluate(block, scores_of_block, arena);
-    mark_not_finite(block, scores_of_block);
-  });
-  const auto without = std::ranges::find_if(result, [](double value) { return !std::isfinite(value); });
-  if (without != result.end())
-    throw_without_score(model, x, columns, static_cast<Index>(without - result.begin()), row_name);
-  return result;
+  return Predictor(*this, threads).scores(x, columns);
 }
 
 void check_finite(const Model& model) {
@@ -141,7 +60,7 @@ void check_finite(const Model& model) {
     if (std::isfinite(value)) return;
     throw Error(ErrorKind::kNumerical,
                 fmt::format("the model has the number {} as {}, and cannot be used or saved. The computation "
-                            "has overflowed: use a larger --ridge, --scale quantile, or divide large columns "
+                            "has overflowed: use a larger ridge, the quantile scale, or divide large columns "
                             "by a constant",
                             value, what));
   };
@@ -171,24 +90,27 @@ void check_finite(const Model& model) {
   }
 }
 
+double Model::prediction_from_score(double score) const {
+  const double value = prediction(*this, score);
+  if (!std::isfinite(value))
+    throw Error(ErrorKind::kBadData, fmt::format("the score {} has no finite prediction", score));
+  return value;
+}
+
 std::vector<double> Model::predictions_from_scores(std::span<const double> scores) const {
-  std::vector<double> result(scores.begin(), scores.end());
+  std::vector<double> result(scores.size());
   for (std::size_t n = 0; n < result.size(); ++n) {
-    double& value = result[n];
-    if (task == Task::kRegression) value = target_shift + target_scale * value;
-    // There is no label for a score that is not a number.
-    if (!std::isfinite(value)) {
-      throw Error(
-          ErrorKind::kBadData,
-          fmt::format("the score {} of row {} (counted from 0) has no finite prediction", scores[n], n));
-    }
-    if (task == Task::kClassification) value = value > 0 ? 1.0 : 0.0;
+    result[n] = prediction(*this, scores[n]);
+    if (std::isfinite(result[n])) continue;
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("the score {} of row {} (counted from 0) has no finite prediction", scores[n], n));
   }
   return result;
 }
 
 std::vector<double> Model::predict(ConstMatrixView x, int threads) const {
-  return predictions_from_scores(scores(x, threads));
+  return Predictor(*this, threads).predictions(x);
 }
 
 double Model::probability_from_score(double score) {
@@ -197,13 +119,7 @@ double Model::probability_from_score(double score) {
 }
 
 std::vector<double> Model::probabilities(ConstMatrixView x, int threads) const {
-  if (task != Task::kClassification) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "probabilities need a classification model; this one is for regression");
-  }
-  std::vector<double> result = scores(x, threads);
-  for (double& value : result) value = probability_from_score(value);
-  return result;
+  return Predictor(*this, threads).probabilities(x);
 }
 
 std::vector<std::string> Model::input_names() const {

@@ -1,0 +1,63 @@
+// A model made ready to predict: once, for rows that come one at a time, or for tables.
+//
+//   const mfga::Predictor predictor(model);
+//   double price = predictor.predict(row);                         // a microsecond or so
+//   std::vector<double> prices = predictor.predictions(x_new);     // on all cores
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mfga/model.hpp"
+#include "mfga/views.hpp"
+
+namespace mfga {
+
+// What an error calls a row of a table, such as `houses.csv:17`.
+using RowName = std::function<std::string(Index row)>;
+
+// Keeps a copy of the model. Every method may be called from many threads at once. A row gets the same score,
+// to the last bit, by itself and in any table.
+//
+// Scores, predictions and probabilities are finite: a row with an input that is not, or that is so far out
+// that its score is not, throws Error(kBadData).
+class Predictor {
+ public:
+  // Threads are for tables, and started with the first one that is worth it; 0: as many as there are cores.
+  explicit Predictor(Model model, int threads = 0);
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+  ~Predictor();
+
+  [[nodiscard]] const Model& model() const;
+
+  // One row, with the columns that the model was trained on. No memory is allocated after the first calls of
+  // a thread, and no thread is started.
+  [[nodiscard]] double score(std::span<const double> row) const;
+  // Regression: the predicted target. Classification: the position of the predicted label, 0 or 1.
+  [[nodiscard]] double predict(std::span<const double> row) const;
+  // Classification: the probability of labels[1].
+  [[nodiscard]] double probability(std::span<const double> row) const;
+
+  // The same of each row of x, which has the columns that the model was trained on.
+  [[nodiscard]] std::vector<double> scores(ConstMatrixView x) const;
+  [[nodiscard]] std::vector<double> predictions(ConstMatrixView x) const;
+  [[nodiscard]] std::vector<double> probabilities(ConstMatrixView x) const;
+  // Of a table in which input i is column columns[i]; match_columns (mfga/columns.hpp) finds them by name.
+  // Without a row_name, errors count the rows from 0.
+  [[nodiscard]] std::vector<double> scores(ConstMatrixView x, std::span<const Index> columns,
+                                           const RowName& row_name = {}) const;
+  [[nodiscard]] std::vector<double> predictions(ConstMatrixView x, std::span<const Index> columns,
+                                                const RowName& row_name = {}) const;
+  [[nodiscard]] std::vector<double> probabilities(ConstMatrixView x, std::span<const Index> columns,
+                                                  const RowName& row_name = {}) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mfga
