@@ -1,9 +1,11 @@
 // Plain views of numbers in memory, and one owning matrix. Indices are signed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,53 @@ struct ConstMatrixView {
   [[nodiscard]] double operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
   [[nodiscard]] ConstMatrixView middle_rows(Index first, Index count) const {
     return {data + first * row_stride, count, cols, row_stride, col_stride};
+  }
+};
+
+// The same for single precision.
+struct ConstFloatMatrixView {
+  const float* data = nullptr;
+  Index rows = 0;
+  Index cols = 0;
+  Index row_stride = 0;
+  Index col_stride = 1;
+};
+
+// Numbers of a table that stay where they are: double or float, with any strides, in one piece or in several
+// pieces of rows that follow one another.
+struct TableView {
+  struct Piece {
+    const double* doubles = nullptr;
+    const float* floats = nullptr;  // if the others are null
+    Index first_row = 0;
+    Index rows = 0;
+    Index row_stride = 0;
+    Index col_stride = 1;
+  };
+
+  Index rows = 0;
+  Index cols = 0;
+  std::vector<Piece> pieces;
+
+  TableView() = default;
+  // Implicit, so that a matrix of either kind is a table.
+  TableView(const ConstMatrixView& x)  // NOLINT(google-explicit-constructor)
+      : rows(x.rows), cols(x.cols), pieces{{x.data, nullptr, 0, x.rows, x.row_stride, x.col_stride}} {}
+  TableView(const ConstFloatMatrixView& x)  // NOLINT(google-explicit-constructor)
+      : rows(x.rows), cols(x.cols), pieces{{nullptr, x.data, 0, x.rows, x.row_stride, x.col_stride}} {}
+  // The tables one below the other; throws Error(kInvalidArgument) if they differ in their columns.
+  [[nodiscard]] static TableView of_pieces(std::span<const TableView> tables);
+
+  [[nodiscard]] const Piece& piece_of(Index row) const {
+    if (pieces.size() == 1) return pieces.front();
+    const auto after = std::upper_bound(pieces.begin(), pieces.end(), row,
+                                        [](Index i, const Piece& piece) { return i < piece.first_row; });
+    return *(after - 1);
+  }
+  [[nodiscard]] double operator()(Index i, Index j) const {
+    const Piece& piece = piece_of(i);
+    const Index place = (i - piece.first_row) * piece.row_stride + j * piece.col_stride;
+    return piece.doubles != nullptr ? piece.doubles[place] : static_cast<double>(piece.floats[place]);
   }
 };
 

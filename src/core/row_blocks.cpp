@@ -1,12 +1,16 @@
 #include "core/row_blocks.hpp"
 
 #include <cblas.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "core/row_combinations.hpp"
 #include "core/vectorise.hpp"
+#include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
@@ -29,32 +33,8 @@ MFGA_VECTORISED void sum_squares(const double* values, Index stride, Index input
   }
 }
 
-// Converts `count` rows, given by their positions.
-template <class RowPointer>
-RowBlock convert(Index count, const ConstMatrixView& table, const Standardiser& standardiser,
-                 const std::vector<WarpedInput>& warped, const Matrix* mixing, Arena& arena,
-                 RowPointer row_pointer) {
-  RowBlock block;
-  block.rows = count;
-  block.inputs = static_cast<Index>(standardiser.columns.size());
-  block.stride = padded(count);
-  double* values = arena.take(std::max<Index>(block.inputs, 1) * block.stride);
-  double* norms = arena.take(block.stride);
-  const Index tiled = (count + kRowTile - 1) / kRowTile * kRowTile;
-  std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
-  for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row_pointer(r);
-  standardise_rows(rows.data(), tiled, table.col_stride, standardiser, values, block.stride, norms);
-  for (const WarpedInput& input : warped) input.apply(values + input.position() * block.stride, tiled);
-  if (mixing != nullptr) {
-    double* combined = arena.take(block.inputs * block.stride);
-    set_combinations(mixing->values.data(), block.inputs, values, block.inputs, block.stride, tiled, combined,
-                     block.stride);
-    values = combined;
-  }
-  if (!warped.empty() || mixing != nullptr) sum_squares(values, block.stride, block.inputs, tiled, norms);
-  block.values = values;
-  block.square_norms = norms;
-  return block;
+MFGA_VECTORISED void multiply(const double* a, const double* b, Index count, double* out) {
+  for (Index n = 0; n < count; ++n) out[n] = a[n] * b[n];
 }
 
 MFGA_VECTORISED void round_to_single(const double* values, Index count, float* out) {
@@ -62,6 +42,41 @@ MFGA_VECTORISED void round_to_single(const double* values, Index count, float* o
 }
 
 }  // namespace
+
+TableView TableView::of_pieces(std::span<const TableView> tables) {
+  TableView result;
+  for (const TableView& table : tables) {
+    if (result.pieces.empty()) result.cols = table.cols;
+    if (table.cols != result.cols) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("a piece of the table has {} columns, and those before it have {}", table.cols,
+                              result.cols));
+    }
+    for (Piece piece : table.pieces) {
+      if (piece.rows == 0) continue;
+      piece.first_row += result.rows;
+      result.pieces.push_back(piece);
+    }
+    result.rows += table.rows;
+  }
+  return result;
+}
+
+const double* times_weights(const RowBlock& block, const double* values, double* out) {
+  if (block.weights == nullptr) return values;
+  multiply(values, block.weights, block.rows, out);
+  return out;
+}
+
+double weighted_square_norm(const RowBlock& block, const double* values) {
+  if (block.weights == nullptr) {
+    const double norm = cblas_dnrm2(static_cast<int>(block.rows), values, 1);
+    return norm * norm;
+  }
+  double sum = 0;
+  for (Index n = 0; n < block.rows; ++n) sum += block.weights[n] * values[n] * values[n];
+  return sum;
+}
 
 RowBlock with_single(const RowBlock& block, Arena& arena) {
   RowBlock result = block;
@@ -88,8 +103,14 @@ double round_scaled(const double* weights, Index count, float* out) {
   return std::ldexp(1.0, exponent);
 }
 
-BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs)
-    : table_(table), rows_(table.rows) {
+BlockedRows::BlockedRows(const TableView& table, const std::vector<InputColumn>& inputs)
+    : table_(std::make_shared<const TableView>(table)),
+      rows_(table.rows),
+      total_weight_(static_cast<double>(table.rows)) {
+  if (!table.pieces.empty()) col_stride_ = table.pieces.front().col_stride;
+  is_direct_ = std::ranges::all_of(table.pieces, [&](const TableView::Piece& piece) {
+    return piece.doubles != nullptr && piece.col_stride == col_stride_;
+  });
   for (const InputColumn& input : inputs) {
     const bool is_warped = input.warp.kind() != ScaleKind::kStandard;
     if (is_warped)
@@ -100,13 +121,76 @@ BlockedRows::BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& 
   }
 }
 
+BlockedRows BlockedRows::unscaled(const TableView& table) {
+  std::vector<InputColumn> inputs;
+  for (Index j = 0; j < table.cols; ++j) inputs.push_back({j});
+  return {table, inputs};
+}
+
+BlockedRows BlockedRows::weighted(std::vector<double> weights) const {
+  BlockedRows result = *this;
+  result.weights_ = nullptr;
+  result.total_weight_ = static_cast<double>(rows_);
+  if (weights.empty()) return result;
+  result.total_weight_ = std::accumulate(weights.begin(), weights.end(), 0.0);
+  result.weights_ = std::make_shared<const std::vector<double>>(std::move(weights));
+  return result;
+}
+
 BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
   BlockedRows result = *this;
   result.rows_ = static_cast<Index>(positions.size());
   std::vector<Index> chosen;
   for (const Index position : positions) chosen.push_back(row_of_table(position));
   result.chosen_ = std::make_shared<const std::vector<Index>>(std::move(chosen));
-  return result;
+  std::vector<double> some_weights;
+  if (weights_ != nullptr) {
+    for (const Index position : positions)
+      some_weights.push_back((*weights_)[static_cast<std::size_t>(position)]);
+  }
+  return result.weighted(std::move(some_weights));
+}
+
+template <class Position>
+RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) const {
+  RowBlock block;
+  block.rows = count;
+  block.inputs = inputs();
+  block.stride = padded(count);
+  double* values = arena.take(std::max<Index>(block.inputs, 1) * block.stride);
+  double* norms = arena.take(block.stride);
+  const Index tiled = (count + kRowTile - 1) / kRowTile * kRowTile;
+  std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
+  if (is_direct_) {
+    for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row(position(r));
+  } else {
+    double* copies = arena.take(count * table_->cols);
+    for (Index r = 0; r < count; ++r) copy_row(row_of_table(position(r)), copies + r * table_->cols);
+    for (Index r = 0; r < tiled + kRowsAhead; ++r)
+      rows[static_cast<std::size_t>(r)] = copies + std::min(r, count - 1) * table_->cols;
+  }
+  standardise_rows(rows.data(), tiled, is_direct_ ? col_stride_ : 1, standardiser_, values, block.stride,
+                   norms);
+  for (const WarpedInput& input : warped_) input.apply(values + input.position() * block.stride, tiled);
+  if (mixing_ != nullptr) {
+    double* combined = arena.take(block.inputs * block.stride);
+    set_combinations(mixing_->values.data(), block.inputs, values, block.inputs, block.stride, tiled,
+                     combined, block.stride);
+    values = combined;
+  }
+  if (!warped_.empty() || mixing_ != nullptr) sum_squares(values, block.stride, block.inputs, tiled, norms);
+  block.values = values;
+  block.square_norms = norms;
+  return block;
+}
+
+void BlockedRows::copy_row(Index row, double* out) const {
+  const TableView::Piece& piece = table_->piece_of(row);
+  const Index first = (row - piece.first_row) * piece.row_stride;
+  for (const Index column : standardiser_.columns) {
+    const Index place = first + column * piece.col_stride;
+    out[column] = piece.doubles != nullptr ? piece.doubles[place] : static_cast<double>(piece.floats[place]);
+  }
 }
 
 BlockedRows BlockedRows::mixed(const Matrix& matrix) const {
@@ -156,16 +240,23 @@ RowBlock BlockedRows::load(Index block, Arena& arena) const {
   const Index count = std::min(kBlockRows, rows_ - first);
   // Past the end of a full block come the first rows of the next.
   const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
-  RowBlock result = convert(count, table_, standardiser_, warped_, mixing_.get(), arena,
-                            [&](Index r) { return row(std::min(first + r, last)); });
+  RowBlock result = convert(count, arena, [&](Index r) { return std::min(first + r, last); });
   result.first_row = first;
+  if (weights_ != nullptr) result.weights = weights_->data() + first;
   return result;
 }
 
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
-  return convert(count, table_, standardiser_, warped_, mixing_.get(), arena,
-                 [&](Index r) { return row(rows[static_cast<std::size_t>(std::min(r, count - 1))]); });
+  RowBlock result =
+      convert(count, arena, [&](Index r) { return rows[static_cast<std::size_t>(std::min(r, count - 1))]; });
+  if (weights_ != nullptr) {
+    double* some = arena.take(result.stride);
+    for (Index r = 0; r < count; ++r)
+      some[r] = (*weights_)[static_cast<std::size_t>(rows[static_cast<std::size_t>(r)])];
+    result.weights = some;
+  }
+  return result;
 }
 
 RowBlock BlockedRows::single_row(const double* row, Arena& arena) const {
@@ -177,8 +268,8 @@ RowBlock BlockedRows::single_row(const double* row, Arena& arena) const {
   double* norm = arena.take(1);
   for (Index j = 0; j < block.inputs; ++j) {
     const auto i = static_cast<std::size_t>(j);
-    values[j] = (row[standardiser_.columns[i] * table_.col_stride] - standardiser_.means[i]) *
-                standardiser_.inverse_deviations[i];
+    values[j] =
+        (row[standardiser_.columns[i]] - standardiser_.means[i]) * standardiser_.inverse_deviations[i];
   }
   for (const WarpedInput& input : warped_) input.apply(values + input.position(), 1);
   if (mixing_ != nullptr) {
@@ -197,18 +288,6 @@ RowBlock BlockedRows::single_row(const double* row, Arena& arena) const {
   return block;
 }
 
-void for_each_block(const BlockedRows& rows, Workers& workers,
-                    const std::function<void(const RowBlock&, Arena&)>& body) {
-  const Index shards = shard_count(rows.blocks(), 1);
-  workers.pool.run(shards, [&](Index shard) {
-    const auto lease = workers.arenas.lend();
-    for (Index b = shard * rows.blocks() / shards; b < (shard + 1) * rows.blocks() / shards; ++b) {
-      const Arena::Scope scope(*lease);
-      body(rows.load(b, *lease), *lease);
-    }
-  });
-}
-
 Index shard_count(Index blocks, Index accumulator_size) {
   constexpr Index kMostShards = 32;
   constexpr Index kFewestShards = 8;
@@ -217,27 +296,60 @@ Index shard_count(Index blocks, Index accumulator_size) {
   return std::min(blocks, std::clamp(affordable, kFewestShards, kMostShards));
 }
 
-void sum_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out,
-                     const std::function<void(const RowBlock&, Arena&, double*)>& body) {
+namespace {
+
+// Calls fill(shard, partial) for every shard, wherever that is done.
+void run_shards(Workers& workers, Index shards, Index size, double* partials,
+                const std::function<void(Index, double*)>& fill) {
+  if (workers.backend() != nullptr) {
+    workers.backend()->run(shards, size, partials, fill);
+  } else {
+    workers.run(shards, [&](Index shard) { fill(shard, partials + shard * size); });
+  }
+}
+
+}  // namespace
+
+void for_each_block(const BlockedRows& rows, Workers& workers,
+                    const std::function<void(const RowBlock&, Arena&)>& body) {
+  const Index shards = shard_count(rows.blocks(), 1);
+  workers.run(shards, [&](Index shard) {
+    const auto lease = workers.arenas.lend();
+    for (Index b = shard * rows.blocks() / shards; b < (shard + 1) * rows.blocks() / shards; ++b) {
+      workers.check();
+      const Arena::Scope scope(*lease);
+      body(rows.load(b, *lease), *lease);
+    }
+  });
+}
+
+void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out, double initial,
+                        const std::function<void(const RowBlock&, Arena&, double*)>& body,
+                        const std::function<void(double*, const double*)>& merge) {
   const auto size = static_cast<Index>(out.size());
   const Index shards = shard_count(rows.blocks(), size);
   const auto lease = workers.arenas.lend();
   const Arena::Scope partial_scope(*lease);
   double* partials = (*lease).take(std::max<Index>(shards * size, 1));
-  workers.pool.run(shards, [&](Index shard) {
-    double* accumulator = partials + shard * size;
-    std::fill(accumulator, accumulator + size, 0.0);
+  run_shards(workers, shards, size, partials, [&](Index shard, double* partial) {
+    std::fill_n(partial, size, initial);
     const auto task_lease = workers.arenas.lend();
     for (Index b = shard * rows.blocks() / shards; b < (shard + 1) * rows.blocks() / shards; ++b) {
+      workers.check();
       const Arena::Scope scope(*task_lease);
-      body(rows.load(b, *task_lease), *task_lease, accumulator);
+      body(rows.load(b, *task_lease), *task_lease, partial);
     }
   });
-  std::fill(out.begin(), out.end(), 0.0);
-  for (Index shard = 0; shard < shards; ++shard) {
-    const double* accumulator = partials + shard * size;
-    for (Index i = 0; i < size; ++i) out[static_cast<std::size_t>(i)] += accumulator[i];
-  }
+  std::fill(out.begin(), out.end(), initial);
+  for (Index shard = 0; shard < shards; ++shard) merge(out.data(), partials + shard * size);
+}
+
+void sum_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out,
+                     const std::function<void(const RowBlock&, Arena&, double*)>& body) {
+  const auto size = static_cast<Index>(out.size());
+  reduce_over_blocks(rows, workers, out, 0, body, [size](double* sums, const double* partial) {
+    for (Index i = 0; i < size; ++i) sums[i] += partial[i];
+  });
 }
 
 }  // namespace mfga

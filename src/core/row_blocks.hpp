@@ -10,8 +10,8 @@
 
 #include "core/arena.hpp"
 #include "core/row_kernels.hpp"
-#include "core/threads.hpp"
 #include "core/warped_input.hpp"
+#include "core/workers.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
@@ -38,10 +38,16 @@ struct RowBlock {
   const double* values = nullptr;        // [inputs x stride]
   Index stride = 0;                      // at least `rows`
   const double* square_norms = nullptr;  // [rows]: |x_n|^2
+  const double* weights = nullptr;       // [rows]: how much each counts; null: 1
   const float* single = nullptr;         // the values in single precision, if asked for
 
   [[nodiscard]] const double* input(Index j) const { return values + j * stride; }
 };
+
+// out[n] = values[n] times the weight of row n, where rows have weights: then `out`, else `values`.
+[[nodiscard]] const double* times_weights(const RowBlock& block, const double* values, double* out);
+// The sum over the block's rows of weight * values[n]^2.
+[[nodiscard]] double weighted_square_norm(const RowBlock& block, const double* values);
 
 // The block with its values in single precision beside it, in the arena.
 [[nodiscard]] RowBlock with_single(const RowBlock& block, Arena& arena);
@@ -52,10 +58,14 @@ struct RowBlock {
 
 // A table, or some of its rows in any order, seen through the standardisation. Blocks are converted whenever
 // they are needed, which costs no more than reading converted ones from memory would; so the table is in
-// memory once.
+// memory once. Rows may have weights, which go with them wherever they go.
 class BlockedRows {
  public:
-  BlockedRows(ConstMatrixView table, const std::vector<InputColumn>& inputs);
+  BlockedRows(const TableView& table, const std::vector<InputColumn>& inputs);
+  // The columns of a table as they are.
+  [[nodiscard]] static BlockedRows unscaled(const TableView& table);
+  // These rows with weights, one for each; none: 1.
+  [[nodiscard]] BlockedRows weighted(std::vector<double> weights) const;
   // Some of these rows, by their positions.
   [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
   // These rows with input j times factors[j].
@@ -66,6 +76,11 @@ class BlockedRows {
   [[nodiscard]] const Matrix* mixing() const { return mixing_.get(); }
 
   [[nodiscard]] Index rows() const { return rows_; }
+  // Empty: all are 1.
+  [[nodiscard]] std::span<const double> weights() const {
+    return weights_ == nullptr ? std::span<const double>() : std::span<const double>(*weights_);
+  }
+  [[nodiscard]] double total_weight() const { return total_weight_; }
   [[nodiscard]] Index inputs() const { return static_cast<Index>(standardiser_.columns.size()); }
   // What a number in the column of an input becomes, where inputs are not mixed.
   [[nodiscard]] double standardised(Index input, double value) const;
@@ -82,28 +97,41 @@ class BlockedRows {
   [[nodiscard]] Index row_of_table(Index position) const {
     return chosen_ == nullptr ? position : (*chosen_)[static_cast<std::size_t>(position)];
   }
+  // Where its numbers begin, `col_stride` apart; only if `is_direct`.
   [[nodiscard]] const double* row(Index position) const {
-    return table_.data + row_of_table(position) * table_.row_stride;
+    const Index i = row_of_table(position);
+    const TableView::Piece& piece = table_->piece_of(i);
+    return piece.doubles + (i - piece.first_row) * piece.row_stride;
   }
+  // A block of `count` rows; position(r) for r < count + kRowsAhead says which.
+  template <class Position>
+  [[nodiscard]] RowBlock convert(Index count, Arena& arena, Position position) const;
 
-  ConstMatrixView table_;
+  // The numbers of a row of the table that are inputs, each at the place of its column.
+  void copy_row(Index row, double* out) const;
+
+  std::shared_ptr<const TableView> table_;
+  bool is_direct_ = true;  // doubles with one distance of columns; others are copied block by block
+  Index col_stride_ = 1;
   Standardiser standardiser_;
   std::vector<WarpedInput> warped_;
   std::shared_ptr<const Matrix> mixing_;
   std::shared_ptr<const std::vector<Index>> chosen_;  // rows of the table; null: all, in their order
+  std::shared_ptr<const std::vector<double>> weights_;
   Index rows_;
-};
-
-// What a parallel loop over rows needs besides the rows.
-struct Workers {
-  explicit Workers(int threads) : pool(threads) {}
-  ThreadPool pool;
-  ArenaPool arenas;
+  double total_weight_;
 };
 
 // Calls body(block, arena) for every block, in parallel.
 void for_each_block(const BlockedRows& rows, Workers& workers,
                     const std::function<void(const RowBlock&, Arena&)>& body);
+
+// The one way over the rows: partial results of fixed groups of consecutive blocks, the shards, each an array
+// of `out.size()` numbers that is `initial` everywhere at first, then taken together in the order of the
+// shards. `merge` takes the numbers of a later shard into those of the earlier ones.
+void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out, double initial,
+                        const std::function<void(const RowBlock&, Arena&, double* partial)>& body,
+                        const std::function<void(double* out, const double* partial)>& merge);
 
 // Sums over all blocks: body adds the block's share to an accumulator of `out.size()` numbers that starts
 // at zero. Blocks are grouped into shards of consecutive blocks, each with its own accumulator; shards are

@@ -152,22 +152,13 @@ void combine_rows(const double* const* rows, const double* coefficients, Index n
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Index n = 0;
   for (; n + 4 * lanes <= count; n += 4 * lanes) {  // four sums hide the latency of the additions
-    auto sum0 = hn::Zero(d);
-    auto sum1 = hn::Zero(d);
-    auto sum2 = hn::Zero(d);
-    auto sum3 = hn::Zero(d);
+    hn::Vec<decltype(d)> sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     for (Index k = 0; k < n_rows; ++k) {
       const auto coefficient = hn::Set(d, coefficients[k]);
-      const double* row = rows[k] + n;
-      sum0 = hn::MulAdd(coefficient, hn::LoadU(d, row), sum0);
-      sum1 = hn::MulAdd(coefficient, hn::LoadU(d, row + lanes), sum1);
-      sum2 = hn::MulAdd(coefficient, hn::LoadU(d, row + 2 * lanes), sum2);
-      sum3 = hn::MulAdd(coefficient, hn::LoadU(d, row + 3 * lanes), sum3);
+      for (Index i = 0; i < 4; ++i)
+        sums[i] = hn::MulAdd(coefficient, hn::LoadU(d, rows[k] + n + i * lanes), sums[i]);
     }
-    hn::StoreU(sum0, d, out + n);
-    hn::StoreU(sum1, d, out + n + lanes);
-    hn::StoreU(sum2, d, out + n + 2 * lanes);
-    hn::StoreU(sum3, d, out + n + 3 * lanes);
+    for (Index i = 0; i < 4; ++i) hn::StoreU(sums[i], d, out + n + i * lanes);
   }
   // The last few with the same fused operation, so that a value does not depend on its place in the block.
   for (; n < count; ++n) {

@@ -23,7 +23,7 @@ bool factorise_tile(double* tile, Index size, Index stride) {
 
 }  // namespace
 
-bool factorise_in_place(Matrix& matrix, ThreadPool& pool) {
+bool factorise_in_place(Matrix& matrix, Workers& workers) {
   const Index n_tiles = (matrix.rows + kTile - 1) / kTile;
   const auto stride = static_cast<int>(matrix.cols);
   const auto tile = [&](Index i, Index j) { return matrix.row(i * kTile) + j * kTile; };
@@ -31,13 +31,13 @@ bool factorise_in_place(Matrix& matrix, ThreadPool& pool) {
   for (Index k = 0; k < n_tiles; ++k) {
     if (!factorise_tile(tile(k, k), size(k), matrix.cols)) return false;
     const auto width = static_cast<int>(size(k));
-    pool.run(n_tiles - k - 1, [&](Index task) {
+    workers.run(n_tiles - k - 1, [&](Index task) {
       const Index i = k + 1 + task;
       cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, static_cast<int>(size(i)),
                   width, 1.0, tile(k, k), stride, tile(i, k), stride);
     });
     // Rows of tiles from the bottom, the longest first, so that threads end together.
-    pool.run(n_tiles - k - 1, [&](Index task) {
+    workers.run(n_tiles - k - 1, [&](Index task) {
       const Index i = n_tiles - 1 - task;
       if (i > k + 1) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(size(i)),

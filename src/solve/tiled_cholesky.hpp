@@ -4,14 +4,14 @@
 
 #include <span>
 
-#include "core/threads.hpp"
+#include "core/workers.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
 
 // Replaces the lower triangle of the square matrix by its factor L, A = L L^T; the part above the diagonal is
 // not looked at. Returns false if the matrix is not positive definite.
-[[nodiscard]] bool factorise_in_place(Matrix& matrix, ThreadPool& pool);
+[[nodiscard]] bool factorise_in_place(Matrix& matrix, Workers& workers);
 // Solves L L^T x = b in place for each of the right-hand sides, [size x columns] row-major.
 void solve_factorised(const Matrix& factor, double* right, Index columns);
 

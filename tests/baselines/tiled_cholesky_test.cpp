@@ -28,12 +28,12 @@ Matrix lower_part(const Eigen::MatrixXd& full) {
 
 TEST(TiledCholesky, IsTheFactorOfAnySize) {
   const SingleThreadedBlas blas;
-  ThreadPool pool(2);
+  Workers workers(2);
   for (const Index size : {1, 5, 191, 192, 193, 600}) {
     SCOPED_TRACE(size);
     const Eigen::MatrixXd full = positive_matrix(size);
     Matrix factor = lower_part(full);
-    ASSERT_TRUE(factorise_in_place(factor, pool));
+    ASSERT_TRUE(factorise_in_place(factor, workers));
     const Eigen::MatrixXd expected = full.llt().matrixL();
     double error = 0;
     for (Index i = 0; i < size; ++i) {
@@ -46,11 +46,11 @@ TEST(TiledCholesky, IsTheFactorOfAnySize) {
 
 TEST(TiledCholesky, SolvesForSeveralRightHandSides) {
   const SingleThreadedBlas blas;
-  ThreadPool pool(2);
+  Workers workers(2);
   for (const Index size : {1, 5, 193, 400}) {
     const Eigen::MatrixXd full = positive_matrix(size);
     Matrix factor = lower_part(full);
-    ASSERT_TRUE(factorise_in_place(factor, pool));
+    ASSERT_TRUE(factorise_in_place(factor, workers));
     for (const Index columns : {1, 2, 5}) {
       Matrix right = reference::random_matrix(size, columns, 4);
       using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -64,13 +64,13 @@ TEST(TiledCholesky, SolvesForSeveralRightHandSides) {
 
 TEST(TiledCholesky, RefusesWhatIsNotPositiveDefinite) {
   const SingleThreadedBlas blas;
-  ThreadPool pool(2);
+  Workers workers(2);
   for (const Index size : {1, 5, 193, 400}) {
     for (const Index bad : {Index{0}, size / 2, size - 1}) {
       for (const double diagonal : {-1.0, std::nan("")}) {
         Matrix matrix = lower_part(positive_matrix(size));
         matrix(bad, bad) = diagonal;
-        EXPECT_FALSE(factorise_in_place(matrix, pool)) << bad << " of " << size << ": " << diagonal;
+        EXPECT_FALSE(factorise_in_place(matrix, workers)) << bad << " of " << size << ": " << diagonal;
       }
     }
   }
@@ -79,7 +79,7 @@ TEST(TiledCholesky, RefusesWhatIsNotPositiveDefinite) {
   for (double& value : flat.values) value = 2;
   flat(299, 299) = 1.9;
   for (Index i = 0; i < 299; ++i) flat(i, i) = 2.1;
-  EXPECT_FALSE(factorise_in_place(flat, pool));
+  EXPECT_FALSE(factorise_in_place(flat, workers));
 }
 
 TEST(TiledCholesky, SameForAnyThreads) {
@@ -87,9 +87,9 @@ TEST(TiledCholesky, SameForAnyThreads) {
   const Eigen::MatrixXd full = positive_matrix(600);
   decltype(Matrix::values) first;
   for (const int threads : {1, 2, 5}) {
-    ThreadPool pool(threads);
+    Workers workers(threads);
     Matrix factor = lower_part(full);
-    ASSERT_TRUE(factorise_in_place(factor, pool));
+    ASSERT_TRUE(factorise_in_place(factor, workers));
     if (first.empty()) first = factor.values;
     EXPECT_TRUE(factor.values == first) << threads << " threads";
   }

@@ -47,7 +47,7 @@ TEST(RowBlocks, ReadAnyStrides) {
   for (Index i = 0; i < 600; ++i) {
     for (Index j = 0; j < 5; ++j) transposed(j, i) = x(i, j);
   }
-  expect_standardised(BlockedRows({transposed.values.data(), 600, 5, 1, 600}, kInputs), x);
+  expect_standardised(BlockedRows(ConstMatrixView{transposed.values.data(), 600, 5, 1, 600}, kInputs), x);
 }
 
 TEST(RowBlocks, SubsetsHoldTheirRowsInTheirOrder) {

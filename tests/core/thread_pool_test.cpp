@@ -1,4 +1,4 @@
-#include "core/threads.hpp"
+#include "mfga/thread_pool.hpp"
 
 #include <gtest/gtest.h>
 

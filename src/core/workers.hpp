@@ -1,0 +1,66 @@
+// What a parallel loop needs besides its data: threads, scratch memory, and a word on whether to go on.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/arena.hpp"
+#include "core/control.hpp"
+#include "mfga/thread_pool.hpp"
+
+namespace mfga {
+
+// Who computes the shards of a loop over rows (core/row_blocks.hpp): the threads of this process, unless
+// there is another backend, which may leave some of them to others that have those rows.
+class ShardBackend {
+ public:
+  virtual ~ShardBackend() = default;
+  // Calls fill(shard, partials + shard * size) for every shard; afterwards all partial results are there.
+  virtual void run(Index shards, Index size, double* partials,
+                   const std::function<void(Index shard, double* partial)>& fill) = 0;
+};
+
+class Workers {
+ public:
+  // With threads of its own; 0: as many as there are cores.
+  explicit Workers(int threads) : own_pool_(std::make_unique<ThreadPool>(threads)), pool_(*own_pool_) {}
+  // With threads that others may use as well.
+  explicit Workers(ThreadPool& shared, Control* control = nullptr) : pool_(shared), control_(control) {}
+
+  [[nodiscard]] ThreadPool& pool() const { return pool_; }
+  [[nodiscard]] int threads() const { return pool_.threads(); }
+  // Calls task(0) ... task(count - 1) as ThreadPool::run does, and asks in between whether to go on.
+  void run(Index count, const std::function<void(Index)>& task) const {
+    if (control_ == nullptr) {
+      pool_.run(count, task);
+      return;
+    }
+    pool_.run(
+        count,
+        [&](Index i) {
+          check();
+          task(i);
+        },
+        [&] { check(); });
+  }
+  // Throws if the work is to end. To be called now and then from within long tasks.
+  void check() const {
+    if (control_ != nullptr) control_->check();
+  }
+  void show(const Progress& state) const {
+    if (control_ != nullptr) control_->show(state);
+  }
+
+  [[nodiscard]] ShardBackend* backend() const { return backend_; }
+  void set_backend(ShardBackend* backend) { backend_ = backend; }
+
+  ArenaPool arenas;
+
+ private:
+  std::unique_ptr<ThreadPool> own_pool_;
+  ThreadPool& pool_;
+  Control* control_ = nullptr;
+  ShardBackend* backend_ = nullptr;
+};
+
+}  // namespace mfga
