@@ -27,7 +27,15 @@ struct Margins {
     exponentials(small, -1, count, small);
   }
 
-  // The sum of max(-m, 0) + log(1 + exp(-|m|)). Logarithms are slow: one is taken of a product of a few
+  // The sum of weight * (max(-m, 0) + log(1 + exp(-|m|))).
+  [[nodiscard]] double loss_sum(const double* weights, Index count) const {
+    if (weights == nullptr) return loss_sum(count);
+    double total = 0;
+    for (Index n = 0; n < count; ++n) total += weights[n] * (std::max(-value[n], 0.0) + std::log1p(small[n]));
+    return total;
+  }
+
+  // The same for weights of 1. Logarithms are slow: one is taken of a product of a few
   // factors 1 + s, which is kept as what it is above 1, so that also small losses keep all their digits.
   [[nodiscard]] double loss_sum(Index count) const {
     constexpr Index kFactors = 16;
@@ -62,38 +70,57 @@ MFGA_VECTORISED void second_derivatives(const Margins& margins, Index count, dou
 
 class LogisticLoss final : public Loss {
  public:
-  [[nodiscard]] std::string_view name() const override { return "logistic"; }
-  [[nodiscard]] bool is_quadratic() const override { return false; }
-  [[nodiscard]] double best_constant(double target_mean) const override {
-    return std::log((1 + target_mean) / (1 - target_mean));
+  [[nodiscard]] std::string name() const override { return "logistic"; }
+  [[nodiscard]] Task task() const override { return Task::kClassification; }
+
+  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
+                           Index count) const override {
+    return in_chunks(scores, targets, weights, count, [](const Margins&, Index, Index) {});
+  }
+  double gradient(const double* scores, const double* targets, const double* weights, Index count,
+                  double* first) const override {
+    const double total =
+        in_chunks(scores, targets, weights, count, [&](const Margins& margins, Index begin, Index size) {
+          first_derivatives(margins, targets + begin, size, first + begin);
+        });
+    if (weights != nullptr) multiply_by(weights, count, first);
+    return total;
+  }
+  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
+                     double* first, double* second) const override {
+    const double total =
+        in_chunks(scores, targets, weights, count, [&](const Margins& margins, Index begin, Index size) {
+          first_derivatives(margins, targets + begin, size, first + begin);
+          second_derivatives(margins, size, second + begin);
+        });
+    if (weights != nullptr) {
+      multiply_by(weights, count, first);
+      multiply_by(weights, count, second);
+    }
+    return total;
   }
 
-  [[nodiscard]] double sum(const double* scores, const double* targets, Index count) const override {
-    return in_chunks(scores, targets, count, [](const Margins&, Index, Index) {});
+  // Of one class alone any large number is best.
+  [[nodiscard]] double best_constant(const TargetColumn& targets) const override {
+    constexpr double kLarge = 100;
+    const double mean = targets.mean();
+    return std::clamp(std::log((1 + mean) / (1 - mean)), -kLarge, kLarge);
   }
-  double gradient(const double* scores, const double* targets, Index count, double* first) const override {
-    return in_chunks(scores, targets, count, [&](const Margins& margins, Index begin, Index size) {
-      first_derivatives(margins, targets + begin, size, first + begin);
-    });
-  }
-  double derivatives(const double* scores, const double* targets, Index count, double* first,
-                     double* second) const override {
-    return in_chunks(scores, targets, count, [&](const Margins& margins, Index begin, Index size) {
-      first_derivatives(margins, targets + begin, size, first + begin);
-      second_derivatives(margins, size, second + begin);
-    });
-  }
+  [[nodiscard]] double prediction(double score) const override { return logistic_probability(score); }
+  [[nodiscard]] std::string_view measure() const override { return "log_loss"; }
+  [[nodiscard]] double of_likelihood(double /*mean_loss*/) const override { return 0.5; }
 
  private:
   // Visits the margins, chunk by chunk, and returns the sum of the losses.
   template <typename Visit>
-  static double in_chunks(const double* scores, const double* targets, Index count, const Visit& visit) {
+  static double in_chunks(const double* scores, const double* targets, const double* weights, Index count,
+                          const Visit& visit) {
     Margins margins;
     double total = 0;
     for (Index begin = 0; begin < count; begin += kChunk) {
       const Index size = std::min(kChunk, count - begin);
       margins.compute(scores + begin, targets + begin, size);
-      total += margins.loss_sum(size);
+      total += margins.loss_sum(weights == nullptr ? nullptr : weights + begin, size);
       visit(margins, begin, size);
     }
     return total;
@@ -101,6 +128,11 @@ class LogisticLoss final : public Loss {
 };
 
 }  // namespace
+
+double logistic_probability(double score) {
+  const double small = std::exp(-std::abs(score));
+  return (score >= 0 ? 1.0 : small) / (1.0 + small);
+}
 
 const Loss& logistic_loss() {
   static const LogisticLoss loss;

@@ -1,21 +1,90 @@
-#include <array>
+#include <fmt/format.h>
 
+#include <array>
+#include <charconv>
+#include <numeric>
+
+#include "losses/huber.hpp"
 #include "losses/logistic.hpp"
 #include "losses/loss.hpp"
+#include "losses/poisson.hpp"
 #include "losses/squared.hpp"
+#include "mfga/error.hpp"
 
 namespace mfga {
+namespace {
+
+constexpr double kUsualDelta = 1;
+
+// A loss without a parameter lives as long as the program.
+std::shared_ptr<const Loss> not_owned(const Loss& loss) { return {std::shared_ptr<const Loss>(), &loss}; }
+
+struct Kind {
+  std::string_view name;
+  std::string_view parameter;  // what it is called; empty: there is none
+  std::shared_ptr<const Loss> (*make)(double parameter);
+};
+constexpr std::array<Kind, 4> kKinds = {{
+    {"squared", "", [](double) { return not_owned(squared_loss()); }},
+    {"logistic", "", [](double) { return not_owned(logistic_loss()); }},
+    {"huber", "delta", huber_loss},
+    {"poisson", "", [](double) { return not_owned(poisson_loss()); }},
+}};
+
+[[noreturn]] void refuse(std::string_view name) {
+  std::string all;
+  for (const Kind& kind : kKinds) {
+    all += all.empty() ? "" : ", ";
+    all += kind.parameter.empty() ? std::string(kind.name)
+                                  : fmt::format("{0} or {0}({1})", kind.name, kind.parameter);
+  }
+  throw Error(ErrorKind::kInvalidArgument, fmt::format("the loss is \"{}\"; expected one of {}", name, all));
+}
+
+}  // namespace
+
+double TargetColumn::total_weight() const {
+  return weights.empty() ? static_cast<double>(values.size())
+                         : std::accumulate(weights.begin(), weights.end(), 0.0);
+}
+
+double TargetColumn::mean() const {
+  if (weights.empty()) return std::accumulate(values.begin(), values.end(), 0.0) / total_weight();
+  return std::inner_product(values.begin(), values.end(), weights.begin(), 0.0) / total_weight();
+}
+
+void multiply_by(const double* weights, Index count, double* values) {
+  for (Index n = 0; n < count; ++n) values[n] *= weights[n];
+}
 
 std::span<const Loss* const> losses() {
-  static const std::array<const Loss*, 2> all = {&squared_loss(), &logistic_loss()};
+  static const std::shared_ptr<const Loss> huber = huber_loss(kUsualDelta);
+  static const std::array<const Loss*, kKinds.size()> all = {&squared_loss(), &logistic_loss(), huber.get(),
+                                                             &poisson_loss()};
   return all;
 }
 
-const Loss* find_loss(std::string_view name) {
-  for (const Loss* loss : losses()) {
-    if (loss->name() == name) return loss;
+const Loss& loss_of_kind(std::string_view name) {
+  const std::string_view wanted = name.substr(0, name.find('('));
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (kKinds[i].name == wanted) return *losses()[i];
   }
-  return nullptr;
+  refuse(name);
+}
+
+std::shared_ptr<const Loss> find_loss(std::string_view name) {
+  const std::size_t open = name.find('(');
+  for (const Kind& kind : kKinds) {
+    if (name.substr(0, open) != kind.name) continue;
+    if (open == std::string_view::npos) return kind.make(kUsualDelta);
+    if (kind.parameter.empty() || name.back() != ')') refuse(name);
+    double parameter = 0;
+    const char* const end = name.data() + name.size() - 1;
+    const auto [stopped, problem] = std::from_chars(name.data() + open + 1, end, parameter);
+    if (problem != std::errc() || stopped != end) refuse(name);
+    return kind.make(parameter);
+  }
+  refuse(name);
 }
 
 }  // namespace mfga

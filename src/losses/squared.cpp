@@ -6,24 +6,43 @@ namespace {
 
 class SquaredLoss final : public Loss {
  public:
-  [[nodiscard]] std::string_view name() const override { return "squared"; }
-  [[nodiscard]] bool is_quadratic() const override { return true; }
-  [[nodiscard]] double best_constant(double target_mean) const override { return target_mean; }
+  [[nodiscard]] std::string name() const override { return "squared"; }
+  [[nodiscard]] Task task() const override { return Task::kRegression; }
 
-  [[nodiscard]] double sum(const double* scores, const double* targets, Index count) const override {
+  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
+                           Index count) const override {
     double total = 0;
-    for (Index n = 0; n < count; ++n) total += (scores[n] - targets[n]) * (scores[n] - targets[n]);
+    if (weights == nullptr) {
+      for (Index n = 0; n < count; ++n) total += (scores[n] - targets[n]) * (scores[n] - targets[n]);
+    } else {
+      for (Index n = 0; n < count; ++n)
+        total += weights[n] * (scores[n] - targets[n]) * (scores[n] - targets[n]);
+    }
     return total;
   }
-  double gradient(const double* scores, const double* targets, Index count, double* first) const override {
+  double gradient(const double* scores, const double* targets, const double* weights, Index count,
+                  double* first) const override {
     for (Index n = 0; n < count; ++n) first[n] = 2 * (scores[n] - targets[n]);
-    return sum(scores, targets, count);
+    if (weights != nullptr) multiply_by(weights, count, first);
+    return sum(scores, targets, weights, count);
   }
-  double derivatives(const double* scores, const double* targets, Index count, double* first,
-                     double* second) const override {
-    for (Index n = 0; n < count; ++n) second[n] = 2;
-    return gradient(scores, targets, count, first);
+  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
+                     double* first, double* second) const override {
+    for (Index n = 0; n < count; ++n) second[n] = kCurvature;
+    if (weights != nullptr) multiply_by(weights, count, second);
+    return gradient(scores, targets, weights, count, first);
   }
+  [[nodiscard]] std::optional<double> constant_curvature() const override { return kCurvature; }
+
+  [[nodiscard]] double best_constant(const TargetColumn& targets) const override { return targets.mean(); }
+  [[nodiscard]] bool is_of_differences() const override { return true; }
+  [[nodiscard]] double unit(double scale) const override { return scale * scale; }
+  [[nodiscard]] std::string_view measure() const override { return "mse"; }
+  // Half the squared error in units of its mean.
+  [[nodiscard]] double of_likelihood(double mean_loss) const override { return mean_loss; }
+
+ private:
+  static constexpr double kCurvature = 2;
 };
 
 }  // namespace
