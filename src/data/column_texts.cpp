@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "core/threads.hpp"
 #include "data/file_content.hpp"
 #include "data/table_reader.hpp"
 #include "mfga/error.hpp"
+#include "mfga/thread_pool.hpp"
 
 namespace mfga {
 

@@ -4,25 +4,66 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "core/random.hpp"
+#include "core/weight_unit.hpp"
 
 namespace mfga {
 namespace {
 
 constexpr Index kMostSampled = 100'000;
 constexpr double kRobustLimit = 5;
+constexpr double kRounding = 1e-9;  // of the place of a row
 constexpr double kNormalInterquartileRange = 1.349;
 constexpr Index kQuantileSteps = 256;
-constexpr Index kFewestDistinct = 10;
+constexpr std::size_t kFewestDistinct = 10;
 
-// The q-quantile of sorted values, between the nearest two.
-double quantile(const std::vector<double>& sorted, double q) {
-  const double position = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
-}
+// Values in ascending order, each with how often it counts, all of them together.
+class SortedValues {
+ public:
+  SortedValues(std::vector<double> values, std::span<const double> weights) : unit_(weight_unit(weights)) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+    for (const std::size_t i : order) {
+      const double weight = weights.empty() ? 1 : weights[i];
+      if (weight == 0) continue;
+      if (values_.empty() || values[i] != values_.back()) {
+        values_.push_back(values[i]);
+        ends_.push_back(ends_.empty() ? 0 : ends_.back());
+      }
+      ends_.back() += weight;
+    }
+  }
+
+  [[nodiscard]] std::size_t distinct() const { return values_.size(); }
+  [[nodiscard]] double total() const { return ends_.back(); }
+  [[nodiscard]] double value(std::size_t i) const { return values_[i]; }
+  // How many are below the i-th distinct value, and how many are not above it.
+  [[nodiscard]] double begin(std::size_t i) const { return i == 0 ? 0 : ends_[i - 1]; }
+  [[nodiscard]] double end(std::size_t i) const { return ends_[i]; }
+  // The last place of all, which begin at 0 and are a unit apart.
+  [[nodiscard]] double last() const { return std::max(0.0, total() - unit_); }
+  [[nodiscard]] double unit() const { return unit_; }
+  // The position of the distinct value that stands at this place.
+  [[nodiscard]] std::size_t at(double place) const {
+    // In the middle of what the row there is worth, where rounding of the sums does not matter.
+    const auto found = std::upper_bound(ends_.begin(), ends_.end(), place + 0.5 * unit_);
+    return std::min(static_cast<std::size_t>(found - ends_.begin()), values_.size() - 1);
+  }
+  // The q-quantile, between the nearest two.
+  [[nodiscard]] double quantile(double q) const {
+    const double place = q * last() / unit_;
+    const double below = std::floor(place + kRounding);
+    return std::lerp(value(at(below * unit_)), value(at((below + 1) * unit_)), place - below);
+  }
+
+ private:
+  double unit_;
+  std::vector<double> values_;  // distinct
+  std::vector<double> ends_;
+};
 
 // The value below which a standard normal number is with this probability.
 double normal_quantile(double probability) {
@@ -36,40 +77,32 @@ double normal_quantile(double probability) {
   return 0.5 * (low + high);
 }
 
-bool has_few_distinct(const std::vector<double>& sorted) {
-  Index distinct = 1;
-  for (std::size_t i = 1; i < sorted.size() && distinct < kFewestDistinct; ++i)
-    distinct += sorted[i] != sorted[i - 1] ? 1 : 0;
-  return distinct < kFewestDistinct;
-}
-
-void make_robust(const std::vector<double>& sorted, InputColumn& input) {
-  const double range = quantile(sorted, 0.75) - quantile(sorted, 0.25);
-  input.mean = quantile(sorted, 0.5);
+void make_robust(const SortedValues& sorted, InputColumn& input) {
+  const double range = sorted.quantile(0.75) - sorted.quantile(0.25);
+  input.mean = sorted.quantile(0.5);
   if (range > 0) input.deviation = range / kNormalInterquartileRange;
   input.warp.limit = kRobustLimit;
 }
 
 // A value goes to the normal quantile of the part of the rows below it, of those equal to it half.
-void make_quantile(const std::vector<double>& sorted, InputColumn& input) {
-  const auto count = std::ssize(sorted);
+void make_quantile(const SortedValues& sorted, InputColumn& input) {
   input.mean = 0;
   input.deviation = 1;
   for (Index step = 0; step <= kQuantileSteps; ++step) {
-    const double knot = sorted[static_cast<std::size_t>(step * (count - 1) / kQuantileSteps)];
-    if (!input.warp.knots.empty() && knot == input.warp.knots.back()) continue;
-    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), knot);
-    const auto below = (first - sorted.begin()) + (last - sorted.begin());
-    input.warp.knots.push_back(knot);
-    input.warp.values.push_back(
-        normal_quantile(static_cast<double>(below) / (2 * static_cast<double>(count))));
+    const double place =
+        std::floor(static_cast<double>(step) * sorted.last() / sorted.unit() / kQuantileSteps + kRounding);
+    const std::size_t i = sorted.at(place * sorted.unit());
+    if (!input.warp.knots.empty() && sorted.value(i) == input.warp.knots.back()) continue;
+    input.warp.knots.push_back(sorted.value(i));
+    input.warp.values.push_back(normal_quantile((sorted.begin(i) + sorted.end(i)) / (2 * sorted.total())));
   }
 }
 
 }  // namespace
 
 std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, std::span<const ScaleKind> scales,
-                                      ConstMatrixView x, std::uint64_t seed, Workers& workers) {
+                                      const TableView& x, std::uint64_t seed, Workers& workers,
+                                      std::span<const double> weights) {
   if (std::ranges::all_of(scales, [](ScaleKind scale) { return scale == ScaleKind::kStandard; }))
     return inputs;
   std::vector<Index> rows(static_cast<std::size_t>(x.rows));
@@ -78,7 +111,10 @@ std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, std::span
     rows = random_rows(x.rows, kMostSampled, seed, RandomStream::kScale);
     std::ranges::sort(rows);
   }
-  workers.pool.run(std::ssize(inputs), [&](Index i) {
+  std::vector<double> some_weights;
+  for (const Index row : weights.empty() ? std::vector<Index>() : rows)
+    some_weights.push_back(weights[static_cast<std::size_t>(row)]);
+  workers.run(std::ssize(inputs), [&](Index i) {
     InputColumn& input = inputs[static_cast<std::size_t>(i)];
     const ScaleKind scale = scales[static_cast<std::size_t>(i)];
     if (scale == ScaleKind::kStandard) return;
@@ -86,11 +122,12 @@ std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, std::span
     values.reserve(rows.size());
     for (const Index row : rows) values.push_back(x(row, input.column));
     if (std::ranges::all_of(values, [](double value) { return value == 0 || value == 1; })) return;
-    std::ranges::sort(values);
+    if (!some_weights.empty() && std::ranges::all_of(some_weights, [](double w) { return w == 0; })) return;
+    const SortedValues sorted(std::move(values), some_weights);
     if (scale == ScaleKind::kRobust) {
-      make_robust(values, input);
-    } else if (!has_few_distinct(values)) {
-      make_quantile(values, input);
+      make_robust(sorted, input);
+    } else if (sorted.distinct() >= kFewestDistinct) {
+      make_quantile(sorted, input);
     }
   });
   return inputs;

@@ -16,9 +16,11 @@ namespace mfga {
 //             standard deviation where that is 0
 //   quantile: to a normal distribution, through at most 257 quantiles
 // Columns of 0 and 1 stay as they are, and under `quantile` all that have fewer than 10 distinct values.
-// Quantiles are exact up to 100,000 rows, and beyond that those of as many rows, drawn by the seed.
+// Quantiles are exact up to 100,000 rows, and beyond that those of as many rows, drawn by the seed. Rows
+// count as often as their weights say; no weights: once.
 [[nodiscard]] std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs,
-                                                    std::span<const ScaleKind> scales, ConstMatrixView x,
-                                                    std::uint64_t seed, Workers& workers);
+                                                    std::span<const ScaleKind> scales, const TableView& x,
+                                                    std::uint64_t seed, Workers& workers,
+                                                    std::span<const double> weights = {});
 
 }  // namespace mfga

@@ -52,6 +52,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   }
   const std::vector<bool> is_chosen = choose_rows(rows, count, seed);
   const bool has_target = !table.target.empty();
+  const bool has_weights = !table.weights.empty();
 
   Table part;
   part.source = table.source;
@@ -73,6 +74,8 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
     if (destination != table.values.row(row))
       std::copy_n(table.values.row(row), table.values.cols, destination);
     (chosen ? part.lines.listed : kept_lines).push_back(table.lines.line_of_row(row));
+    if (has_weights && chosen) part.weights.push_back(table.weights[source]);
+    if (has_weights && !chosen) table.weights[static_cast<std::size_t>(kept)] = table.weights[source];
     if (has_target && chosen) part.target.push_back(table.target[source]);
     if (has_target && !chosen) table.target[static_cast<std::size_t>(kept)] = table.target[source];
     if (!chosen) ++kept;
@@ -80,6 +83,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   table.values.rows = kept;
   table.values.values.resize(static_cast<std::size_t>(kept * table.values.cols));
   if (has_target) table.target.resize(static_cast<std::size_t>(kept));
+  if (has_weights) table.weights.resize(static_cast<std::size_t>(kept));
   table.lines = {};
   table.lines.listed = std::move(kept_lines);
   return part;

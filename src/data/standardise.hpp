@@ -1,4 +1,4 @@
-// Mean and standard deviation of each column, in one pass over row blocks.
+// Mean and standard deviation of each column, by the weights of the rows, in one pass over row blocks.
 #pragma once
 
 #include <span>
@@ -16,8 +16,10 @@ struct Standardisation {
 };
 
 // Throws Error(kBadData) at the first value that is not finite, and for a column whose values differ by more
-// than a double can hold. `names` of the columns, for messages.
-[[nodiscard]] Standardisation fit_standardisation(ConstMatrixView x, Workers& workers,
-                                                  std::span<const std::string> names = {});
+// than a double can hold. `names` of the columns, for messages;
+// no weights: 1.
+[[nodiscard]] Standardisation fit_standardisation(const TableView& x, Workers& workers,
+                                                  std::span<const std::string> names = {},
+                                                  std::span<const double> weights = {});
 
 }  // namespace mfga

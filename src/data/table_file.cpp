@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 
+#include "core/clock.hpp"
 #include "data/column_lookup.hpp"
 #include "data/delimited.hpp"
 #include "data/file_content.hpp"
@@ -21,11 +22,6 @@
 namespace mfga {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void check_choice(std::string_view option, std::string_view value,
                   std::span<const std::string_view> choices) {
@@ -328,8 +324,29 @@ void TableFile::forget(ConstMatrixView rows) const {
                          static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
 }
 
+std::vector<double> TableFile::read_weights(std::string_view name_or_index, std::string_view option) const {
+  const Index weight_column = column(name_or_index, option);
+  const Table table = read({&weight_column, 1}, std::nullopt);
+  const std::string& name = columns()[static_cast<std::size_t>(weight_column)];
+  if (table.values.cols != 1 || !table.text_columns.empty()) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("{}: the column of weights, \"{}\", does not hold numbers", path(), name));
+  }
+  std::vector<double> weights;
+  for (Index n = 0; n < table.rows(); ++n) {
+    const double weight = table.values(n, 0);
+    if (weight < 0) {
+      throw Error(ErrorKind::kBadData,
+                  fmt::format("{}:{}: the weight \"{}\" is {}; expected a number that is not negative",
+                              path(), table.lines.line_of_row(n), name, weight));
+    }
+    weights.push_back(weight);
+  }
+  return weights;
+}
+
 Table TableFile::read_for_training(std::string_view target, std::span<const std::string> ignore,
-                                   std::span<const std::string> text) const {
+                                   std::span<const std::string> text, std::string_view weight) const {
   if (columns().size() == 1 && (format() == "csv" || format() == "tsv")) {
     throw Error(
         ErrorKind::kInvalidArgument,
@@ -351,6 +368,14 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
                       target.empty() ? " (the default, for --target is not given)" : ""));
     }
     is_left_out[static_cast<std::size_t>(ignored)] = true;
+  }
+  if (!weight.empty()) {
+    const Index weight_column = column(weight, "--weight");
+    if (weight_column == target_column) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("--weight: \"{}\" is the target; give another column", weight));
+    }
+    is_left_out[static_cast<std::size_t>(weight_column)] = true;
   }
   const std::optional<Index> index = index_column();
   const bool leaves_index_out = index && !is_left_out[static_cast<std::size_t>(*index)];
@@ -380,6 +405,7 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
     text_columns.push_back(text_column);
   }
   Table table = read(predictors, target_column, text_columns);
+  if (!weight.empty()) table.weights = read_weights(weight, "--weight");
   if (leaves_index_out) {
     table.remarks.push_back(fmt::format(
         "left out: column {} has no name and numbers the rows (give it a name to use it)", *index + 1));

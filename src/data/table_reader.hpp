@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/threads.hpp"
 #include "data/number_text.hpp"
 #include "data/text_fields.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
+#include "mfga/thread_pool.hpp"
 
 namespace mfga {
 

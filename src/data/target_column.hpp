@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/threads.hpp"
 #include "data/number_text.hpp"
 #include "mfga/table.hpp"
+#include "mfga/thread_pool.hpp"
 
 namespace mfga {
 

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/threads.hpp"
 #include "mfga/table.hpp"
+#include "mfga/thread_pool.hpp"
 
 namespace mfga {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/threads.hpp"
 #include "data/table_reader.hpp"
+#include "mfga/thread_pool.hpp"
 
 namespace mfga {
 

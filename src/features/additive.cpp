@@ -228,7 +228,7 @@ class AdditiveFamily final : public UnivariateFamily {
                                         double nu) const override {
     const auto& [kernel, order] = parse(values);
     const BlockedRows& rows = context.training_rows(name());
-    const std::vector<ColumnRange> ranges = column_ranges(rows);
+    const std::vector<ColumnRange> ranges = column_ranges(rows, context.parallel());
     const double spacing = 2 * pi / kernel.period(order);
     std::vector<Atom> result;
     for (Index j = 0; j < context.n_inputs; ++j) {

@@ -49,20 +49,21 @@ std::vector<double> Candidates::sigmas() const {
 
 void Candidates::normalise(const BlockedRows& rows, bool centred, Workers& workers) {
   scales_.clear();
-  std::vector<double> squares = square_norms(rows, workers);
-  const auto n_rows = static_cast<double>(rows.rows());
-  std::vector<double> sums(squares.size());
+  const std::vector<double> squares = square_norms(rows, workers);
+  std::vector<double> means(squares.size());
   if (centred) {
     const std::vector<double> ones(kBlockRows, 1.0);
-    sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
-      correlate(block, ones.data(), kBlockRows, 1, out, size(), arena);
+    means = sums(rows, workers, 1, 0, [&](const RowBlock& block, Arena& /*arena*/, double* /*more*/) {
+      return BlockColumns{block.weights != nullptr ? block.weights : ones.data(), kBlockRows};
     });
   }
   constexpr double kConstant = 1e-10;  // what is left of the square norm by rounding
+  std::vector<double> scales;
   for (std::size_t j = 0; j < squares.size(); ++j) {
-    const double left = squares[j] - sums[j] * sums[j] / n_rows;
-    scales_.push_back(left > kConstant * squares[j] ? std::sqrt(n_rows / left) : 0);
+    const double left = squares[j] - means[j] * means[j] / rows.total_weight();
+    scales.push_back(left > kConstant * squares[j] ? std::sqrt(rows.total_weight() / left) : 0);
   }
+  scales_ = std::move(scales);
 }
 
 void Candidates::scale(std::span<double> sums) const {
@@ -73,28 +74,29 @@ bool Candidates::is_constant(Index candidate) const {
   return !scales_.empty() && scales_[static_cast<std::size_t>(candidate)] == 0;
 }
 
-void Candidates::correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
-                           double* out, Index out_stride, Arena& arena) const {
-  for (std::size_t p = 0; p < families_.size(); ++p) {
-    families_[p]->correlate(block, weights, weight_stride, columns, out + offsets_[p], out_stride, arena);
-  }
+std::vector<double> Candidates::sums(const BlockedRows& rows, Workers& workers, Index n_columns, Index n_more,
+                                     const ColumnsOfBlock& columns_of, bool single) const {
+  const Index n_sums = n_columns * size();
+  std::vector<double> result(static_cast<std::size_t>(n_sums + n_more));
+  sum_over_blocks(rows, workers, result, [&](const RowBlock& block, Arena& arena, double* out) {
+    const auto [values, stride] = columns_of(block, arena, out + n_sums);
+    const RowBlock with_singles = single ? with_single(block, arena) : block;
+    for (std::size_t p = 0; p < families_.size(); ++p) {
+      double* own = out + offsets_[p];
+      if (const SingleCorrelator* correlator = families_[p]->single(); single && correlator != nullptr) {
+        correlator->correlate_single(with_singles, values, own, arena);
+      } else {
+        families_[p]->correlate(block, values, stride, n_columns, own, size(), arena);
+      }
+    }
+  });
+  for (Index c = 0; c < n_columns; ++c) scale({result.data() + c * size(), static_cast<std::size_t>(size())});
+  return result;
 }
 
 bool Candidates::have_single() const {
   return std::any_of(families_.begin(), families_.end(),
                      [](const auto& family) { return family->single() != nullptr; });
-}
-
-void Candidates::correlate_single(const RowBlock& block, const double* weights, double* out,
-                                  Arena& arena) const {
-  for (std::size_t p = 0; p < families_.size(); ++p) {
-    double* own = out + offsets_[p];
-    if (const SingleCorrelator* single = families_[p]->single()) {
-      single->correlate_single(block, weights, own, arena);
-    } else {
-      families_[p]->correlate(block, weights, block.rows, 1, own, size(), arena);
-    }
-  }
 }
 
 std::vector<double> Candidates::square_norms(const BlockedRows& rows, Workers& workers) const {
@@ -109,17 +111,19 @@ std::vector<double> Candidates::square_norms(const BlockedRows& rows, Workers& w
 }
 
 std::vector<double> Candidates::single_errors(const BlockedRows& rows, Workers& workers) const {
-  // Square norms, and squares of absolute errors.
+  // Square norms, and squares of absolute errors. Weights of rows are a part of the columns.
   const auto n_candidates = static_cast<std::size_t>(size());
   std::vector<double> squares(2 * n_candidates);
-  sum_over_blocks(rows, workers, squares, [&](const RowBlock& block, Arena& arena, double* sums) {
-    for (std::size_t p = 0; p < families_.size(); ++p) {
-      const SingleCorrelator* single = families_[p]->single();
-      if (single == nullptr) continue;
-      if (single->relative_error() > 0) families_[p]->add_square_norms(block, sums + offsets_[p], arena);
-      single->add_square_errors(block, sums + size() + offsets_[p], arena);
-    }
-  });
+  sum_over_blocks(rows.weighted({}), workers, squares,
+                  [&](const RowBlock& block, Arena& arena, double* sums) {
+                    for (std::size_t p = 0; p < families_.size(); ++p) {
+                      const SingleCorrelator* single = families_[p]->single();
+                      if (single == nullptr) continue;
+                      if (single->relative_error() > 0)
+                        families_[p]->add_square_norms(block, sums + offsets_[p], arena);
+                      single->add_square_errors(block, sums + size() + offsets_[p], arena);
+                    }
+                  });
   std::vector<double> result(n_candidates);
   for (std::size_t p = 0; p < families_.size(); ++p) {
     const SingleCorrelator* single = families_[p]->single();
@@ -127,6 +131,7 @@ std::vector<double> Candidates::single_errors(const BlockedRows& rows, Workers& 
     for (auto j = static_cast<std::size_t>(offsets_[p]); j < static_cast<std::size_t>(offsets_[p + 1]); ++j)
       result[j] = single->relative_error() * std::sqrt(squares[j]) + std::sqrt(squares[n_candidates + j]);
   }
+  scale(result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // and combinations of chosen atoms, whatever families they come from.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,29 +26,36 @@ class Candidates {
   // The width of each kernel that has one.
   [[nodiscard]] std::vector<double> sigmas() const;
   // Scales every candidate to a root mean square of 1 on the rows, after centring if `centred`. One that is
-  // constant there is scaled to 0.
+  // constant there is scaled to 0. From then on `sums` and `square_norms` are those of the scaled ones.
   void normalise(const BlockedRows& rows, bool centred, Workers& workers);
-  // Multiplies what `correlate` and `correlate_single` gave, summed over all rows, by those scales.
-  void scale(std::span<double> sums) const;
   // Whether the candidate was found to be constant by `normalise`.
   [[nodiscard]] bool is_constant(Index candidate) const;
 
-  // See CandidateFamily::correlate; without the scales of `normalise`, see `scale`.
-  void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
-                 double* out, Index out_stride, Arena& arena) const;
-  // |phi_j|^2 over all rows.
+  // Columns of numbers for the rows of a block, `stride` apart.
+  struct BlockColumns {
+    const double* values;
+    Index stride;
+  };
+  // For a block, columns that the candidates are multiplied with; it may also add to some more sums. The
+  // weights of rows are its own business.
+  using ColumnsOfBlock = std::function<BlockColumns(const RowBlock& block, Arena& arena, double* more)>;
+  // The sums over all rows of each of `n_columns` columns times every candidate, [n_columns x size()], and
+  // then `n_more` other sums. In single precision where families have it, if `single`: then of one column.
+  [[nodiscard]] std::vector<double> sums(const BlockedRows& rows, Workers& workers, Index n_columns,
+                                         Index n_more, const ColumnsOfBlock& columns_of,
+                                         bool single = false) const;
+  // |phi_j|^2 over all rows, by their weights.
   [[nodiscard]] std::vector<double> square_norms(const BlockedRows& rows, Workers& workers) const;
 
-  // Whether some of the candidates can be correlated in single precision.
+  // Whether some of the candidates can be multiplied in single precision.
   [[nodiscard]] bool have_single() const;
-  // correlate for one weight column, in single precision where families have it. The block has
-  // single-precision values.
-  void correlate_single(const RowBlock& block, const double* weights, double* out, Arena& arena) const;
-  // What an entry of that, summed over all rows, is off by at most, per unit of |weights|_2; 0 where it is
-  // computed in double precision.
+  // What such a sum is off by at most, per unit of the length of the column; 0 where it is computed in double
+  // precision.
   [[nodiscard]] std::vector<double> single_errors(const BlockedRows& rows, Workers& workers) const;
 
  private:
+  void scale(std::span<double> sums) const;
+
   std::vector<std::unique_ptr<CandidateFamily>> families_;
   std::vector<double> weights_;    // of each, sum 1
   std::vector<Index> offsets_{0};  // first candidate of each family, and the total

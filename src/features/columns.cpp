@@ -1,9 +1,12 @@
 #include "features/columns.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "core/random.hpp"
+#include "core/weight_unit.hpp"
 
 namespace mfga {
 namespace {
@@ -16,56 +19,74 @@ double between(double low, double high) {
 
 }  // namespace
 
-std::vector<ColumnRange> column_ranges(const BlockedRows& rows) {
-  std::vector<ColumnRange> ranges(static_cast<std::size_t>(rows.inputs()));
-  Arena arena;
-  for (Index b = 0; b < rows.blocks(); ++b) {
-    const Arena::Scope scope(arena);
-    const RowBlock block = rows.load(b, arena);
+std::vector<ColumnRange> column_ranges(const BlockedRows& rows, Workers& workers) {
+  const auto n_inputs = static_cast<std::size_t>(rows.inputs());
+  std::vector<double> sums(n_inputs);
+  sum_over_blocks(rows, workers, sums, [](const RowBlock& block, Arena& arena, double* out) {
+    double* scratch = block.weights == nullptr ? nullptr : arena.take(block.rows);
     for (Index j = 0; j < block.inputs; ++j) {
-      ColumnRange& range = ranges[static_cast<std::size_t>(j)];
-      const double* x = block.input(j);
-      const auto [lowest, highest] = std::minmax_element(x, x + block.rows);
-      range.lowest = b == 0 ? *lowest : std::min(range.lowest, *lowest);
-      range.highest = b == 0 ? *highest : std::max(range.highest, *highest);
-      range.mean += std::accumulate(x, x + block.rows, 0.0) / static_cast<double>(rows.rows());
+      const double* x = times_weights(block, block.input(j), scratch);
+      out[j] += std::accumulate(x, x + block.rows, 0.0);
     }
-  }
+  });
+  // The largest of -x and of x.
+  std::vector<double> extremes(2 * n_inputs);
+  reduce_over_blocks(
+      rows, workers, extremes, -std::numeric_limits<double>::infinity(),
+      [](const RowBlock& block, Arena& /*arena*/, double* out) {
+        for (Index j = 0; j < block.inputs; ++j) {
+          const auto [lowest, highest] = std::minmax_element(block.input(j), block.input(j) + block.rows);
+          out[2 * j] = std::max(out[2 * j], -*lowest);
+          out[2 * j + 1] = std::max(out[2 * j + 1], *highest);
+        }
+      },
+      [n_inputs](double* out, const double* partial) {
+        for (std::size_t i = 0; i < 2 * n_inputs; ++i) out[i] = std::max(out[i], partial[i]);
+      });
+  std::vector<ColumnRange> ranges;
+  for (std::size_t j = 0; j < n_inputs; ++j)
+    ranges.push_back({-extremes[2 * j], extremes[2 * j + 1], sums[j] / rows.total_weight()});
   return ranges;
 }
 
-std::vector<std::vector<double>> column_samples(const BlockedRows& rows, std::uint64_t seed) {
+std::vector<ColumnSample> column_samples(const BlockedRows& rows, std::uint64_t seed, Workers& workers) {
   constexpr Index kMostRows = 20000;
   constexpr Index kFewestRows = 512;
   constexpr Index kNumbers = Index{1} << 23U;  // 64 MiB
   const Index affordable = std::clamp(kNumbers / std::max<Index>(rows.inputs(), 1), kFewestRows, kMostRows);
   const Index count = std::min(affordable, rows.rows());
-  Arena arena;
+  const auto lease = workers.arenas.lend();
+  const Arena::Scope scope(*lease);
   const RowBlock block =
-      rows.gather(random_rows(rows.rows(), count, seed, RandomStream::kColumnSamples), arena);
-  const std::vector<ColumnRange> ranges = column_ranges(rows);
-  std::vector<std::vector<double>> samples;
-  for (Index j = 0; j < rows.inputs(); ++j) {
-    std::vector<double>& values = samples.emplace_back(block.input(j), block.input(j) + count);
-    if (count < rows.rows()) {  // the ends may be missing
-      values.push_back(ranges[static_cast<std::size_t>(j)].lowest);
-      values.push_back(ranges[static_cast<std::size_t>(j)].highest);
+      rows.gather(random_rows(rows.rows(), count, seed, RandomStream::kColumnSamples), *lease);
+  std::vector<ColumnRange> ranges;
+  if (count < rows.rows()) ranges = column_ranges(rows, workers);  // the ends may be missing
+  const double unit = weight_unit(rows.weights());
+  std::vector<ColumnSample> samples(static_cast<std::size_t>(rows.inputs()));
+  workers.run(rows.inputs(), [&](Index j) {
+    const auto column = static_cast<std::size_t>(j);
+    std::vector<std::pair<double, double>> weighted;
+    for (Index n = 0; n < count; ++n)
+      weighted.emplace_back(block.input(j)[n], block.weights == nullptr ? 1 : block.weights[n]);
+    if (!ranges.empty()) {
+      weighted.emplace_back(ranges[column].lowest, unit);
+      weighted.emplace_back(ranges[column].highest, unit);
     }
-    std::sort(values.begin(), values.end());
-  }
+    std::ranges::sort(weighted);
+    for (const auto& [value, weight] : weighted) {
+      if (samples[column].values.empty() || value != samples[column].values.back()) {
+        samples[column].values.push_back(value);
+        samples[column].weights.push_back(0);
+      }
+      samples[column].weights.back() += weight;
+    }
+  });
   return samples;
 }
 
-std::vector<double> quantile_knots(std::span<const double> values, Index count) {
-  std::vector<double> distinct;
-  std::vector<double> weights;  // how often each occurs
-  for (const double value : values) {
-    if (distinct.empty() || value != distinct.back()) {
-      distinct.push_back(value);
-      weights.push_back(0);
-    }
-    ++weights.back();
-  }
+std::vector<double> quantile_knots(const ColumnSample& sample, Index count) {
+  const std::vector<double>& distinct = sample.values;
+  std::vector<double> weights = sample.weights;
   std::vector<double> knots;
   const auto add_knot_below = [&](std::size_t i) { knots.push_back(between(distinct[i - 1], distinct[i])); };
   if (static_cast<Index>(distinct.size()) - 1 <= count) {

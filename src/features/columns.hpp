@@ -14,15 +14,20 @@ struct ColumnRange {
   double highest = 0;
   double mean = 0;
 };
-// Of every input, over all rows.
-[[nodiscard]] std::vector<ColumnRange> column_ranges(const BlockedRows& rows);
+// Of every input, over all rows; means are by the rows' weights.
+[[nodiscard]] std::vector<ColumnRange> column_ranges(const BlockedRows& rows, Workers& workers);
 
-// The values of every input, in ascending order, on random rows (all, if there are few), with the lowest and
-// the highest of all rows.
-[[nodiscard]] std::vector<std::vector<double>> column_samples(const BlockedRows& rows, std::uint64_t seed);
+// Different values of an input, in ascending order, and how often each occurs, by the rows' weights.
+struct ColumnSample {
+  std::vector<double> values;
+  std::vector<double> weights;
+};
+// Of every input, on random rows (all, if there are few), with the lowest and the highest of all rows.
+[[nodiscard]] std::vector<ColumnSample> column_samples(const BlockedRows& rows, std::uint64_t seed,
+                                                       Workers& workers);
 
-// At most `count` ascending numbers near the quantiles of ascending values, each between two neighbouring
-// different values. Where there are at most `count` such gaps, each has one.
-[[nodiscard]] std::vector<double> quantile_knots(std::span<const double> values, Index count);
+// At most `count` ascending numbers near the quantiles, each between two neighbouring values. Where there are
+// at most `count` such gaps, each has one.
+[[nodiscard]] std::vector<double> quantile_knots(const ColumnSample& sample, Index count);
 
 }  // namespace mfga

@@ -38,9 +38,11 @@ struct CandidateContext {
   const BlockedRows* rows = nullptr;  // the training rows, for families that take atoms from the data
   // Of each input: the text column that it is a level of, or -1. Empty: no input is a level.
   std::span<const Index> text_columns = {};
+  Workers* workers = nullptr;  // null: one thread does
 
   // Throws if there are none.
   [[nodiscard]] const BlockedRows& training_rows(std::string_view family) const;
+  [[nodiscard]] Workers& parallel() const;
 };
 
 // A field of Atom::parameters in model files: one number, one per input of the model, or all that are left
@@ -79,7 +81,7 @@ class CandidateFamily {
   // for `columns` weight columns c and every candidate j.
   virtual void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                          double* out, Index out_stride, Arena& arena) const = 0;
-  // out[j] += sum over the block's rows n of phi_j(x_n)^2, for every candidate j.
+  // out[j] += sum over the block's rows n of their weight times phi_j(x_n)^2, for every candidate j.
   virtual void add_square_norms(const RowBlock& block, double* out, Arena& arena) const = 0;
   // Null if the family has none.
   [[nodiscard]] virtual const SingleCorrelator* single() const { return nullptr; }

@@ -192,7 +192,8 @@ class HingeCandidates final : public CandidateFamily {
     const Arena::Scope scope(arena);
     double* ones = arena.take(block.rows);
     std::fill_n(ones, block.rows, 1.0);
-    add_pairs(block, ones, Power::kTwo, out + singles_.size(), arena);
+    add_pairs(block, block.weights != nullptr ? block.weights : ones, Power::kTwo, out + singles_.size(),
+              arena);
   }
 
  private:
@@ -280,7 +281,7 @@ class HingeFamily final : public FeatureFamily {
                                                       const CandidateContext& context,
                                                       double nu) const override {
     const HingeOptions options = parse(values);
-    const auto samples = column_samples(context.training_rows(name()), context.seed);
+    const auto samples = column_samples(context.training_rows(name()), context.seed, context.parallel());
     std::vector<Atom> hinges;
     for (Index j = 0; j < context.n_inputs; ++j) {
       const std::vector<double> knots = quantile_knots(samples[static_cast<std::size_t>(j)], options.knots);

@@ -29,10 +29,7 @@ class LinearCandidates final : public CandidateFamily {
   }
 
   void add_square_norms(const RowBlock& block, double* out, Arena& /*arena*/) const override {
-    for (Index j = 0; j < n_inputs_; ++j) {
-      const double norm = cblas_dnrm2(static_cast<int>(block.rows), block.input(j), 1);
-      out[j] += nu_ * norm * norm;
-    }
+    for (Index j = 0; j < n_inputs_; ++j) out[j] += nu_ * weighted_square_norm(block, block.input(j));
   }
 
  private:

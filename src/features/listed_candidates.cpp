@@ -1,7 +1,5 @@
 #include "features/listed_candidates.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 
 #include "core/row_kernels.hpp"
@@ -32,10 +30,8 @@ void ListedCandidates::correlate(const RowBlock& block, const double* weights, I
 
 void ListedCandidates::add_square_norms(const RowBlock& block, double* out, Arena& arena) const {
   for_each_tile(block, arena, [&](Index first, Index count, const double* values) {
-    for (Index i = 0; i < count; ++i) {
-      const double norm = cblas_dnrm2(static_cast<int>(block.rows), values + i * block.stride, 1);
-      out[first + i] += norm * norm;
-    }
+    for (Index i = 0; i < count; ++i)
+      out[first + i] += weighted_square_norm(block, values + i * block.stride);
   });
 }
 

@@ -108,6 +108,7 @@ class MonomialCandidates final : public CandidateFamily, public SingleCorrelator
     const Arena::Scope scope(arena);
     double* weights = arena.take(block.rows);
     envelope(block, 2 * kernel_.rate, weights);
+    if (block.weights != nullptr) multiply(weights, block.weights, block.rows, weights);
     double* squares = arena.take(n_inputs_ * block.stride);
     for (Index j = 0; j < n_inputs_; ++j)
       multiply(block.input(j), block.input(j), block.rows, squares + j * block.stride);

@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "core/vectorise.hpp"
+#include "core/weight_unit.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -121,11 +122,11 @@ std::vector<double> neighbour_distances(const BlockedRows& rows, std::span<const
   const float* const query_values = with_last_row(query, -2, nullptr, *query_lease);
   // The k nearest rows of all are the same however the rows were shared out, so the result does not depend on
   // the number of threads.
-  const Index shards = std::min<Index>(workers.pool.threads(), rows.blocks());
+  const Index shards = std::min<Index>(workers.threads(), rows.blocks());
   std::vector<std::vector<NearestRows>> nearest(
       static_cast<std::size_t>(shards),
       std::vector<NearestRows>(queries.size(), NearestRows(std::min(k + kSpareRows, rows.rows() - 1))));
-  workers.pool.run(shards, [&](Index shard) {
+  workers.run(shards, [&](Index shard) {
     std::vector<NearestRows>& mine = nearest[static_cast<std::size_t>(shard)];
     const auto lease = workers.arenas.lend();
     for (Index b = shard; b < rows.blocks(); b += shards) {
@@ -165,12 +166,16 @@ std::vector<double> neighbour_distances(const BlockedRows& rows, std::span<const
   return result;
 }
 
-// The mean of distances of some of the rows, and how far it may be from that of all.
-KernelWidth mean_of(const std::vector<double>& distances, Index rows) {
+// The mean of distances of some of the rows by their weights (none: 1), and how far it may be from that of
+// all.
+KernelWidth mean_of(const std::vector<double>& distances, std::span<const double> weights, Index rows) {
   KernelWidth width;
   width.queries = std::ssize(distances);
   const auto n = static_cast<double>(width.queries);
-  width.sigma = std::accumulate(distances.begin(), distances.end(), 0.0) / n;
+  width.sigma = weights.empty()
+                    ? std::accumulate(distances.begin(), distances.end(), 0.0) / n
+                    : std::inner_product(distances.begin(), distances.end(), weights.begin(), 0.0) /
+                          std::accumulate(weights.begin(), weights.end(), 0.0);
   double variance = 0;
   for (const double d : distances) variance += (d - width.sigma) * (d - width.sigma) / std::max(1.0, n - 1);
   // The factor is that of sampling without replacement.
@@ -189,15 +194,27 @@ void refuse_single_row(const BlockedRows& rows) {
     throw Error(ErrorKind::kBadData, "sigma=auto needs at least 2 training rows; give sigma as a number");
 }
 
+// A square distance to another row, and the weight of that.
+struct WeightedSquare {
+  double square = 0;
+  double weight = 1;
+};
+
 // Of square distances to other rows, the one that `part` of those that are not copies are within. 0: all are
 // copies.
-double square_within(std::vector<double>& squares, double part) {
-  std::erase(squares, 0.0);
+double square_within(std::vector<WeightedSquare>& squares, double part, double unit) {
+  std::erase_if(squares, [](const WeightedSquare& other) { return other.square == 0; });
   if (squares.empty()) return 0;
-  const auto rank = static_cast<Index>(std::ceil(part * static_cast<double>(squares.size())));
-  const auto nth = squares.begin() + std::max<Index>(rank, 1) - 1;
-  std::ranges::nth_element(squares, nth);
-  return *nth;
+  double total = 0;
+  for (const WeightedSquare& other : squares) total += other.weight;
+  std::ranges::sort(squares, {}, &WeightedSquare::square);
+  const double wanted = unit * std::max(1.0, std::ceil(part * total / unit * (1 - 1e-12)));
+  double within = 0;
+  for (const WeightedSquare& other : squares) {
+    within += other.weight;
+    if (within >= wanted * (1 - 1e-12)) return other.square;
+  }
+  return squares.back().square;
 }
 
 }  // namespace
@@ -214,7 +231,7 @@ KernelWidth paper_width(const BlockedRows& rows, std::uint64_t seed, Workers& wo
     const std::vector<double> more = neighbour_distances(rows, batch, k, workers);
     distances.insert(distances.end(), more.begin(), more.end());
   }
-  const KernelWidth width = mean_of(distances, rows.rows());
+  const KernelWidth width = mean_of(distances, {}, rows.rows());
   if (!(width.sigma > 0)) refuse_copies();
   return width;
 }
@@ -232,7 +249,8 @@ KernelWidth automatic_width(const BlockedRows& rows, std::uint64_t seed, Workers
   const Arena::Scope sample_scope(*sample_lease);
   const RowBlock block = rows.gather(sample, *sample_lease);
   std::vector<double> within(sample.size());
-  workers.pool.run((count + kQueriesAtOnce - 1) / kQueriesAtOnce, [&](Index part) {
+  const double unit = weight_unit(rows.weights());
+  workers.run((count + kQueriesAtOnce - 1) / kQueriesAtOnce, [&](Index part) {
     const Index first = part * kQueriesAtOnce;
     const Index queries = std::min(kQueriesAtOnce, count - first);
     const auto lease = workers.arenas.lend();
@@ -241,22 +259,30 @@ KernelWidth automatic_width(const BlockedRows& rows, std::uint64_t seed, Workers
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(queries), static_cast<int>(count),
                 static_cast<int>(block.inputs), 1.0, block.values + first, static_cast<int>(block.stride),
                 block.values, static_cast<int>(block.stride), 0.0, products, static_cast<int>(count));
-    std::vector<double> squares;
+    std::vector<WeightedSquare> squares;
     for (Index q = 0; q < queries; ++q) {
       squares.clear();
       for (Index n = 0; n < count; ++n) {
         const double norms = block.square_norms[first + q] + block.square_norms[n];
         const double square = norms - 2 * products[q * count + n];
-        if (n != first + q) squares.push_back(square > kRounding * norms ? square : 0);
+        if (n == first + q) continue;
+        squares.push_back(
+            {square > kRounding * norms ? square : 0, block.weights == nullptr ? 1 : block.weights[n]});
       }
-      within[static_cast<std::size_t>(first + q)] = std::sqrt(square_within(squares, kPartWithinWidth));
+      within[static_cast<std::size_t>(first + q)] = std::sqrt(square_within(squares, kPartWithinWidth, unit));
     }
   });
-  std::erase(within, 0.0);
+  std::vector<double> distances;
+  std::vector<double> weights;
+  for (Index q = 0; q < count; ++q) {
+    if (within[static_cast<std::size_t>(q)] == 0) continue;
+    distances.push_back(within[static_cast<std::size_t>(q)]);
+    if (block.weights != nullptr) weights.push_back(block.weights[q]);
+  }
   // Only copies among them, as where few rows differ from the others: the distance of rows whose inputs have
   // variance 1.
-  if (within.empty()) return {std::sqrt(2.0 * static_cast<double>(rows.inputs())), 0, count};
-  return mean_of(within, rows.rows());
+  if (distances.empty()) return {std::sqrt(2.0 * static_cast<double>(rows.inputs())), 0, count};
+  return mean_of(distances, weights, rows.rows());
 }
 
 KernelWidth width_by(WidthRule rule, const BlockedRows& rows, std::uint64_t seed, Workers& workers) {

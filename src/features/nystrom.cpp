@@ -8,13 +8,13 @@
 #include <cblas.h>
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
 #include "core/row_combinations.hpp"
+#include "core/symmetric_eigen.hpp"
 #include "features/formula.hpp"
 #include "features/kernel_columns.hpp"
 #include "features/landmark_choice.hpp"
@@ -55,7 +55,7 @@ Matrix inverse_root(const Matrix& landmarks, const KernelColumns& columns) {
   for (Index j = 0; j < landmarks.cols; ++j) inputs.push_back({j, 0, 1});
   const BlockedRows rows(landmarks.view(), inputs);
   const Index m = landmarks.rows;
-  Eigen::MatrixXd kernel(m, m);
+  Matrix kernel(m, m);
   Arena arena;
   for (Index b = 0; b < rows.blocks(); ++b) {
     const Arena::Scope scope(arena);
@@ -65,17 +65,17 @@ Matrix inverse_root(const Matrix& landmarks, const KernelColumns& columns) {
       for (Index n = 0; n < block.rows; ++n) kernel(i, block.first_row + n) = values[i * block.stride + n];
     }
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(kernel);
-  const Eigen::VectorXd& values = eigen.eigenvalues();  // ascending
+  const SymmetricEigen eigen = symmetric_eigen(kernel);
+  const auto value = [&](Index j) { return eigen.values[static_cast<std::size_t>(m - 1 - j)]; };
   Index kept = 0;
-  while (kept < m && values[m - 1 - kept] > kNegligible * values[m - 1]) ++kept;
+  while (kept < m && value(kept) > kNegligible * value(0)) ++kept;
   Matrix result(kept, m);
   for (Index j = 0; j < kept; ++j) {
-    const auto vector = eigen.eigenvectors().col(m - 1 - j);
+    const double* const vector = eigen.vectors.row(m - 1 - j);
     // An eigenvector has no sign of its own; the entry that is largest is positive.
-    Index largest = 0;
-    vector.cwiseAbs().maxCoeff(&largest);
-    const double factor = std::copysign(1 / std::sqrt(values[m - 1 - j]), vector[largest]);
+    const double largest =
+        *std::max_element(vector, vector + m, [](double a, double b) { return std::abs(a) < std::abs(b); });
+    const double factor = std::copysign(1 / std::sqrt(value(j)), largest);
     for (Index i = 0; i < m; ++i) result(j, i) = factor * vector[i];
   }
   return result;
@@ -147,7 +147,7 @@ class NystromCandidates final : public CandidateFamily, public SingleCorrelator 
                 std::sqrt(nu_), weights_.values.data(), static_cast<int>(weights_.cols), sums, 1, 1.0, out,
                 1);
   }
-  // out[j] += nu sum over rows of (sum over i of weights(j, i) columns(i, n))^2
+  // out[j] += nu sum over rows of their weight times (sum over i of weights(j, i) columns(i, n))^2
   void add_squares(const RowBlock& block, const Matrix& weights, const double* columns, double* out,
                    Arena& arena) const {
     constexpr Index kTile = 64;
@@ -155,10 +155,8 @@ class NystromCandidates final : public CandidateFamily, public SingleCorrelator 
     for (Index first = 0; first < size(); first += kTile) {
       const Index count = std::min(kTile, size() - first);
       weighted_columns(block, std::sqrt(nu_), weights.row(first), count, weights.cols, columns, values);
-      for (Index i = 0; i < count; ++i) {
-        const double norm = cblas_dnrm2(static_cast<int>(block.rows), values + i * block.stride, 1);
-        out[first + i] += norm * norm;
-      }
+      for (Index i = 0; i < count; ++i)
+        out[first + i] += weighted_square_norm(block, values + i * block.stride);
     }
   }
 

@@ -115,7 +115,7 @@ class PeriodicFamily final : public UnivariateFamily {
                                         double nu) const override {
     const PeriodicOptions options = parse(values);
     std::vector<ColumnRange> ranges;
-    if (options.period == 0) ranges = column_ranges(context.training_rows(name()));
+    if (options.period == 0) ranges = column_ranges(context.training_rows(name()), context.parallel());
     std::vector<Atom> result;
     for (Index j = 0; j < context.n_inputs; ++j) {
       double period = options.period;

@@ -25,10 +25,8 @@ void FunctionTiles::correlate(const RowBlock& block, const double* weights, Inde
 
 void FunctionTiles::add_square_norms(const RowBlock& block, double* out, Arena& arena) const {
   for_each_tile(block, arena, [&](Index first, Index count, const double* values) {
-    for (Index i = 0; i < count; ++i) {
-      const double norm = cblas_dnrm2(static_cast<int>(block.rows), values + i * block.stride, 1);
-      out[first + i] += norm * norm;
-    }
+    for (Index i = 0; i < count; ++i)
+      out[first + i] += weighted_square_norm(block, values + i * block.stride);
   });
 }
 

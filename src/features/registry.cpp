@@ -90,6 +90,11 @@ double kernel_weight(const FamilyRequest& request) {
   return weight;
 }
 
+Workers& CandidateContext::parallel() const {
+  thread_local Workers one(1);
+  return workers != nullptr ? *workers : one;
+}
+
 const BlockedRows& CandidateContext::training_rows(std::string_view family) const {
   if (rows == nullptr) {
     throw Error(

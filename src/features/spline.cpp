@@ -155,17 +155,15 @@ struct SplineBasis {
   std::vector<double> knots;
   Index degree;
 };
-SplineBasis spline_basis(std::span<const double> values, const SplineOptions& options) {
-  std::vector<double> distinct(values.begin(), values.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  const auto most_functions = static_cast<Index>(distinct.size());
+SplineBasis spline_basis(const ColumnSample& sample, const SplineOptions& options) {
+  const auto most_functions = static_cast<Index>(sample.values.size());
   SplineBasis basis;
   basis.degree = std::min(options.degree, most_functions - 1);
   const Index most_knots = std::min(options.knots, most_functions - 1 - basis.degree);
-  const std::vector<double> inner = quantile_knots(values, most_knots);
-  const double lowest = values.front();
+  const std::vector<double> inner = quantile_knots(sample, most_knots);
+  const double lowest = sample.values.front();
   // Pieces do not include their upper ends.
-  const double highest = std::nextafter(values.back(), std::numeric_limits<double>::infinity());
+  const double highest = std::nextafter(sample.values.back(), std::numeric_limits<double>::infinity());
   const double spacing = (highest - lowest) / static_cast<double>(inner.size() + 1);
   for (Index k = basis.degree; k > 0; --k) basis.knots.push_back(lowest - static_cast<double>(k) * spacing);
   basis.knots.push_back(lowest);
@@ -248,7 +246,7 @@ class SplineFamily final : public UnivariateFamily {
   [[nodiscard]] std::vector<Atom> atoms(const FamilyOptionValues& values, const CandidateContext& context,
                                         double nu) const override {
     const SplineOptions options = parse(values);
-    const auto samples = column_samples(context.training_rows(name()), context.seed);
+    const auto samples = column_samples(context.training_rows(name()), context.seed, context.parallel());
     std::vector<Atom> result;
     for (Index j = 0; j < context.n_inputs; ++j) {
       const SplineBasis basis = spline_basis(samples[static_cast<std::size_t>(j)], options);

@@ -72,7 +72,7 @@ class StepFamily final : public UnivariateFamily {
  protected:
   [[nodiscard]] std::vector<Atom> atoms(const FamilyOptionValues& values, const CandidateContext& context,
                                         double nu) const override {
-    const auto samples = column_samples(context.training_rows(name()), context.seed);
+    const auto samples = column_samples(context.training_rows(name()), context.seed, context.parallel());
     std::vector<Atom> result;
     for (Index j = 0; j < context.n_inputs; ++j) {
       const std::vector<double> knots =

@@ -37,19 +37,20 @@ TEST_P(ExclusiveLevels, ProductsOfThemAreTheOnlyCandidatesThatAreLeftOut) {
   const std::vector<double> some_norms = some.square_norms(rows, workers);
   const std::vector<double> errors = all.single_errors(rows, workers);
   const std::vector<double> some_errors = some.single_errors(rows, workers);
-  Arena arena;
-  const RowBlock block = with_single(rows.load(0, arena), arena);
   std::vector<double> weights(2 * kBlockRows);
   for (std::size_t n = 0; n < weights.size(); ++n) weights[n] = std::sin(static_cast<double>(n));
   const auto correlations = [&](const Candidates& candidates) {
-    std::vector<double> sums(static_cast<std::size_t>(2 * candidates.size()), 0.5);
-    candidates.correlate(block, weights.data(), kBlockRows, 2, sums.data(), candidates.size(), arena);
-    return sums;
+    return candidates.sums(rows, workers, 2, 0, [&](const RowBlock&, Arena&, double*) {
+      return Candidates::BlockColumns{weights.data(), kBlockRows};
+    });
   };
   const auto single = [&](const Candidates& candidates) {
-    std::vector<double> sums(static_cast<std::size_t>(candidates.size()), 0.5);
-    candidates.correlate_single(block, weights.data(), sums.data(), arena);
-    return sums;
+    return candidates.sums(
+        rows, workers, 1, 0,
+        [&](const RowBlock&, Arena&, double*) {
+          return Candidates::BlockColumns{weights.data(), kBlockRows};
+        },
+        true);
   };
   const std::vector<double> sums = correlations(all);
   const std::vector<double> some_sums = correlations(some);

@@ -73,13 +73,16 @@ TEST(Families, CorrelationsAndValuesEqualTheDefinition) {
 
         Matrix correlations(2, candidates.size());
         Workers workers(2);
+        const std::vector<double> sums =
+            candidates.sums(rows, workers, 2, 0, [&](const RowBlock& block, Arena&, double*) {
+              return Candidates::BlockColumns{weights.values.data() + block.first_row, n_rows};
+            });
+        std::copy(sums.begin(), sums.end(), correlations.values.begin());
         const std::vector<double> square_norms = candidates.square_norms(rows, workers);
         Arena arena;
         for (Index b = 0; b < rows.blocks(); ++b) {
           const Arena::Scope scope(arena);
           const RowBlock block = rows.load(b, arena);
-          candidates.correlate(block, weights.values.data() + block.first_row, n_rows, 2,
-                               correlations.values.data(), candidates.size(), arena);
           double* out = arena.take(candidates.size() * block.stride);
           values.evaluate(block, 0, candidates.size(), out, block.stride, arena);
           for (Index j = 0; j < candidates.size(); ++j) {
@@ -128,16 +131,16 @@ TEST(Families, SinglePrecisionKeepsItsErrorBounds) {
         w *= scale;
         norm += w * w;
       }
-      std::vector<double> single(errors.size());
-      std::vector<double> exact(errors.size());
-      Arena arena;
-      for (Index b = 0; b < rows.blocks(); ++b) {
-        const Arena::Scope scope(arena);
-        const RowBlock block = with_single(rows.load(b, arena), arena);
-        const double* w = weights.data() + block.first_row;
-        candidates.correlate_single(block, w, single.data(), arena);
-        candidates.correlate(block, w, block.rows, 1, exact.data(), candidates.size(), arena);
-      }
+      const auto sums = [&](bool in_single) {
+        return candidates.sums(
+            rows, workers, 1, 0,
+            [&](const RowBlock& block, Arena&, double*) {
+              return Candidates::BlockColumns{weights.data() + block.first_row, block.rows};
+            },
+            in_single);
+      };
+      const std::vector<double> single = sums(true);
+      const std::vector<double> exact = sums(false);
       for (std::size_t j = 0; j < errors.size(); ++j) {
         ASSERT_LE(std::abs(single[j] - exact[j]), errors[j] * std::sqrt(norm)) << expression << " " << j;
       }
