@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/row_kernels.hpp"
 #include "features/landmark.hpp"
@@ -48,7 +49,8 @@ KernelMachine::KernelMachine(const BlockedRows& rows, std::span<const Index> cho
     for (Index j = 0; j < centres_.cols; ++j) centres_(i, j) = block.input(j)[i];
   }
   square_norms_.assign(block.square_norms, block.square_norms + block.rows);
-  workers_.pool.run((size() + kTileRows - 1) / kTileRows, [&](Index task) {
+  if (block.weights != nullptr) weights_.assign(block.weights, block.weights + block.rows);
+  workers_.run((size() + kTileRows - 1) / kTileRows, [&](Index task) {
     const Index first = task * kTileRows;
     const Index height = std::min(kTileRows, size() - first);
     const Index width = size() - first;  // from the diagonal on
@@ -72,7 +74,7 @@ KernelMachine::KernelMachine(const BlockedRows& rows, std::span<const Index> cho
 
 void KernelMachine::add_linear_kernel() {
   kind_ = KernelKind::kGaussianAndLinear;
-  workers_.pool.run((size() + kTileRows - 1) / kTileRows, [&](Index task) {
+  workers_.run((size() + kTileRows - 1) / kTileRows, [&](Index task) {
     const Index first = task * kTileRows;
     const Index height = std::min(kTileRows, size() - first);
     const Index width = size() - first;
@@ -95,7 +97,7 @@ std::vector<double> KernelMachine::kernel_times(std::span<const double> alpha) c
   // Row i of the strict upper triangle gives both K(i, j) alpha_j and, transposed, K(j, i) alpha_i.
   const Index n_tasks = (size() + kTileRows - 1) / kTileRows;
   std::vector<std::vector<double>> partial(static_cast<std::size_t>(n_tasks));
-  workers_.pool.run(n_tasks, [&](Index task) {
+  workers_.run(n_tasks, [&](Index task) {
     std::vector<double>& out = partial[static_cast<std::size_t>(task)];
     out.assign(alpha.size(), 0.0);
     for (Index i = task * kTileRows; i < std::min(size(), (task + 1) * kTileRows); ++i) {
@@ -115,7 +117,7 @@ std::vector<double> KernelMachine::kernel_times(std::span<const double> alpha) c
 }
 
 void KernelMachine::factorise_with_diagonal(std::span<const double> added) {
-  workers_.pool.run((size() + kTileRows - 1) / kTileRows, [&](Index task) {
+  workers_.run((size() + kTileRows - 1) / kTileRows, [&](Index task) {
     // Copied in squares, so that neither the reads along rows nor the writes along columns leave the cache.
     for (Index first = 0; first <= task; ++first) {
       for (Index i = task * kTileRows; i < std::min(size(), (task + 1) * kTileRows); ++i) {
@@ -127,8 +129,8 @@ void KernelMachine::factorise_with_diagonal(std::span<const double> added) {
       gram_(i, i) = diagonal_[static_cast<std::size_t>(i)] + added[static_cast<std::size_t>(i)];
     }
   });
-  if (!factorise_in_place(gram_, workers_.pool)) {
-    throw Error(ErrorKind::kNumerical, "the kernel matrix is singular; use a larger --ridge");
+  if (!factorise_in_place(gram_, workers_)) {
+    throw Error(ErrorKind::kNumerical, "the kernel matrix is singular; use a larger ridge");
   }
 }
 
@@ -159,10 +161,15 @@ KernelSolution KernelMachine::solve_system(std::span<const double> added, std::s
 KernelSolution KernelMachine::solve(std::span<const double> targets, const Loss& loss, double ridge,
                                     Intercept intercept, const KernelSolution* start) {
   const auto count = static_cast<Index>(targets.size());
-  if (loss.is_quadratic()) {
-    KernelSolution solution = solve_system(std::vector<double>(targets.size(), ridge), targets, intercept);
-    // K alpha + c = y - ridge alpha at the solution.
-    for (const double alpha : solution.alpha) solution.loss_sum += ridge * alpha * ridge * alpha;
+  const double* const weights = weights_.empty() ? nullptr : weights_.data();
+  if (const std::optional<double> curvature = loss.constant_curvature()) {
+    std::vector<double> added(targets.size(), 2 * ridge / *curvature);
+    for (std::size_t i = 0; i < weights_.size(); ++i) added[i] /= weights_[i];
+    KernelSolution solution = solve_system(added, targets, intercept);
+    // K alpha + c = y - added alpha at the solution.
+    std::vector<double> scores(targets.begin(), targets.end());
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] -= added[i] * solution.alpha[i];
+    solution.loss_sum = loss.sum(scores.data(), targets.data(), weights, count);
     return solution;
   }
   KernelSolution here =
@@ -175,7 +182,7 @@ KernelSolution KernelMachine::solve(std::span<const double> targets, const Loss&
                              double& sum) {
     std::vector<double> scores(product);
     for (double& score : scores) score += c;
-    sum = loss.sum(scores.data(), targets.data(), count);
+    sum = loss.sum(scores.data(), targets.data(), weights, count);
     return sum + ridge * dot(alpha, product);
   };
   double value = objective(here.alpha, kernel_alpha, here.intercept, here.loss_sum);
@@ -184,7 +191,7 @@ KernelSolution KernelMachine::solve(std::span<const double> targets, const Loss&
     // The Newton step as a weighted least-squares problem: (K + 2 ridge / h) alpha + c = f - g / h.
     std::vector<double> scores(kernel_alpha);
     for (double& score : scores) score += here.intercept;
-    loss.derivatives(scores.data(), targets.data(), count, first.data(), second.data());
+    loss.derivatives(scores.data(), targets.data(), weights, count, first.data(), second.data());
     std::vector<double> added(targets.size());
     std::vector<double> response(targets.size());
     for (std::size_t i = 0; i < targets.size(); ++i) {

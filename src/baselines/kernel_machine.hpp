@@ -1,6 +1,6 @@
 // Exact kernel methods on some of the training rows: f(x) = c + sum_i alpha_i K(x_i, x) that minimises
 //
-//   sum_i L(f(x_i), y_i) + ridge alpha^T K alpha,
+//   sum_i w_i L(f(x_i), y_i) + ridge alpha^T K alpha,
 //
 // for the Gaussian kernel (the paper's GK), or the mean of the Gaussian and the linear kernel (GLK). Squared
 // loss: kernel ridge regression, one Cholesky factorisation. Logistic loss: kernel logistic regression by
@@ -61,6 +61,7 @@ class KernelMachine {
   KernelKind kind_ = KernelKind::kGaussian;
   Matrix centres_;  // [rows x inputs]
   std::vector<double> square_norms_;
+  std::vector<double> weights_;  // of the rows; none: 1
   // The kernel matrix above the diagonal, the factor being worked with below and on it: one matrix for both.
   Matrix gram_;
   std::vector<double> diagonal_;  // of the kernel matrix

@@ -12,22 +12,19 @@
 namespace mfga {
 namespace {
 
-// sum_n y_n phi_m(x_n) for every candidate; the target is centred for classes, where its mean says how many
-// rows each has and nothing about the features.
+// sum_n y_n phi_m(x_n) for every candidate; the mean of the target is left to the intercept, if there is one:
+// for classes it says how many rows each has and nothing about the features.
 std::vector<double> target_correlations(const Problem& problem, const Candidates& candidates) {
-  double mean = 0;
-  if (!problem.loss.is_quadratic()) {
-    mean = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0) /
-           static_cast<double>(problem.targets.size());
-  }
-  std::vector<double> sums(static_cast<std::size_t>(candidates.size()));
-  sum_over_blocks(problem.rows, problem.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
-    double* weights = arena.take(block.rows);
-    const double* targets = problem.targets.data() + block.first_row;
-    for (Index n = 0; n < block.rows; ++n) weights[n] = targets[n] - mean;
-    candidates.correlate(block, weights, block.rows, 1, out, candidates.size(), arena);
-  });
-  return sums;
+  const double mean = problem.intercept == Intercept::kUnpenalised
+                          ? TargetColumn{problem.targets, problem.rows.weights()}.mean()
+                          : 0;
+  return candidates.sums(problem.rows, problem.workers, 1, 0,
+                         [&](const RowBlock& block, Arena& arena, double* /*more*/) {
+                           double* column = arena.take(block.rows);
+                           const double* targets = problem.targets.data() + block.first_row;
+                           for (Index n = 0; n < block.rows; ++n) column[n] = targets[n] - mean;
+                           return Candidates::BlockColumns{times_weights(block, column, column), block.rows};
+                         });
 }
 
 }  // namespace

@@ -16,25 +16,31 @@ void add_products(const RowBlock& block, const double* targets, const double* de
   const Index n_new = news.size();
   double* values = arena.take(n_new * block.stride);
   news.evaluate(block, 0, n_new, values, block.stride, arena);
-  const auto add = [&](const double* column, double* sums) {
-    add_row_products(column, 1, block.stride, values, n_new, block.stride, block.rows, sums, n_new);
+  double* weighted = values;
+  if (block.weights != nullptr) {
+    weighted = arena.take(n_new * block.stride);
+    for (Index i = 0; i < n_new; ++i)
+      static_cast<void>(times_weights(block, values + i * block.stride, weighted + i * block.stride));
+  }
+  const auto add = [&](const double* column, const double* of_atoms, double* sums) {
+    add_row_products(column, 1, block.stride, of_atoms, n_new, block.stride, block.rows, sums, n_new);
   };
   double* ones = arena.take(block.rows);
   std::fill_n(ones, block.rows, 1.0);
-  add(ones, out);
-  add(targets, out + n_new);
+  add(ones, weighted, out);
+  add(targets, weighted, out + n_new);
   out += 2 * n_new;
-  olds.correlate(block, values, block.stride, n_new, out, arena);
+  olds.correlate(block, weighted, block.stride, n_new, out, arena);
   out += olds.size() * n_new;
   for (Index column = 0; column < n_new; column += kTile) {
     const Index width = std::min(kTile, n_new - column);
     for (Index first = column; first < n_new; first += kTile) {
       add_row_products(values + first * block.stride, std::min(kTile, n_new - first), block.stride,
-                       values + column * block.stride, width, block.stride, block.rows,
+                       weighted + column * block.stride, width, block.stride, block.rows,
                        out + first * n_new + column, n_new);
     }
   }
-  if (derivatives != nullptr) add(derivatives, out + n_new * n_new);
+  if (derivatives != nullptr) add(derivatives, values, out + n_new * n_new);
 }
 
 }  // namespace
@@ -71,8 +77,7 @@ Matrix weighted_atom_products(const Problem& problem, const ScoreFunction& score
                     double* first = arena.take(block.rows);
                     double* second = arena.take(block.rows);
                     score.evaluate(block, scores, arena);
-                    static_cast<void>(problem.loss.derivatives(
-                        scores, problem.targets.data() + block.first_row, block.rows, first, second));
+                    static_cast<void>(problem.derivatives_of(block, scores, first, second));
                     double* all = arena.take((1 + n_atoms) * block.stride);  // 1 and the atoms
                     std::fill_n(all, block.rows, 1.0);
                     values.evaluate(block, 0, n_atoms, all + block.stride, block.stride, arena);

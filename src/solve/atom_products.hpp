@@ -1,4 +1,5 @@
-// Products of atoms, summed over rows: the entries of A^T A and A^T y that a refit needs.
+// Products of atoms, summed over rows by their weights: the entries of A^T W A and A^T W y that a refit
+// needs.
 #pragma once
 
 #include <span>
@@ -11,7 +12,7 @@ namespace mfga {
 
 // For the last `n_new` of the atoms: [n_new x (2 + atoms)], the columns being 1, y and every atom. The values
 // of the atoms exist for one block of rows at a time. If `derivatives`, one number per row, are given, their
-// products with the new atoms are one more column, the last.
+// products with the new atoms are one more column, the last; weights are a part of them already.
 [[nodiscard]] Matrix atom_products(const BlockedRows& rows, std::span<const double> targets,
                                    std::span<const Atom> atoms, Index n_new, Workers& workers,
                                    std::span<const double> derivatives = {});

@@ -42,8 +42,7 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums_of_folds(const Problem& p
   for (Index fold = 0; fold < folds.groups(); ++fold) {
     ends.push_back((ends.empty() ? 0 : ends.back()) + static_cast<Index>(folds.held_out(fold).size()));
   }
-  return gram_sums({rows, targets, problem.loss, problem.intercept, problem.workers}, candidates, ends,
-                   on_part);
+  return gram_sums(problem.with_rows(rows, targets), candidates, ends, on_part);
 }
 
 FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates, const Folds& folds,
@@ -67,17 +66,16 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
   }
   std::mutex mutex;
   Index done = 0;
-  problem.workers.pool.run(folds.count() * n_ridges, [&](Index task) {
+  problem.workers.run(folds.count() * n_ridges, [&](Index task) {
     const auto fold = static_cast<std::size_t>(task / n_ridges);
     const Index ridge = task % n_ridges;
-    const Problem own{training[fold].rows, training[fold].targets, problem.loss, problem.intercept,
-                      problem.workers};
+    const Problem own = problem.with_rows(training[fold].rows, training[fold].targets);
     std::vector<std::shared_ptr<const GramSums>> others = sums;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(fold));
     const auto engine = make_gram_engine(std::move(others));
     const auto held_out = make_gram_engine({sums[fold]});
     const auto held_out_loss = [&](const ActiveSet& active) {
-      return held_out->loss_sum(active) / static_cast<double>(sums[fold]->rows);
+      return held_out->loss_sum(active) / sums[fold]->rows;
     };
     GreedyOptions own_options = options;
     own_options.penalty = {ridges[static_cast<std::size_t>(ridge)], 0};
@@ -86,7 +84,7 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
     const GreedyResult result = run_greedy(own, candidates, *engine, *refit, own_options,
                                            [&](const GreedyStep& /*step*/, const ActiveSet& active) {
                                              path.add(held_out_loss(active));
-                                             return true;
+                                             problem.workers.check();
                                            });
     path.finish([&] { return held_out_loss(result.active); });
     const std::lock_guard lock(mutex);

@@ -34,6 +34,20 @@ class Folds {
   }
   // The rows of all other folds, fold after fold.
   [[nodiscard]] std::vector<Index> training(Index fold) const;
+  // All folds but the last, of which so many are held out.
+  [[nodiscard]] Folds without_last(Index used) const {
+    Folds result = *this;
+    result.held_out_.pop_back();
+    result.used_ = used;
+    result.all_rows_ = false;
+    return result;
+  }
+  // The same, of which so many are held out.
+  [[nodiscard]] Folds with_used(Index used) const {
+    Folds result = *this;
+    result.used_ = used;
+    return result;
+  }
   // All rows, fold after fold.
   [[nodiscard]] std::vector<Index> all() const { return training(-1); }
 

@@ -17,7 +17,7 @@ class GramEngine final : public Engine {
   explicit GramEngine(GramParts parts)
       : parts_(std::move(parts)), sums_(parts_[0]->sums.size()), target_products_(sums_.size()) {
     for (const auto& part : parts_) {
-      rows_ += static_cast<double>(part->rows);
+      rows_ += part->rows;
       target_sum_ += part->target_sum;
       target_square_ += part->target_square;
       for (std::size_t j = 0; j < sums_.size(); ++j) {

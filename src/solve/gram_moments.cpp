@@ -58,8 +58,8 @@ class GramMoments {
     std::vector<std::vector<double>> moments(groups.size(),
                                              std::vector<double>(static_cast<std::size_t>(size)));
     accumulate(layout, problem, group_ends, moments, on_part);
-    problem.workers.pool.run(static_cast<Index>(members_.size()),
-                             [&](Index i) { gather_row(layout, moments, i, groups); });
+    problem.workers.run(static_cast<Index>(members_.size()),
+                        [&](Index i) { gather_row(layout, moments, i, groups); });
   }
 
  private:
@@ -122,11 +122,11 @@ class GramMoments {
       const Index end_block = std::min(first_block + kPanelBlocks, n_blocks);
       std::vector<Arena> arenas(static_cast<std::size_t>(end_block - first_block));
       std::vector<RowBlock> blocks(arenas.size());
-      problem.workers.pool.run(end_block - first_block, [&](Index b) {
+      problem.workers.run(end_block - first_block, [&](Index b) {
         const auto i = static_cast<std::size_t>(b);
         blocks[i] = problem.rows.load(first_block + b, arenas[i]);
       });
-      problem.workers.pool.run(static_cast<Index>(all_tasks.size()), [&](Index t) {
+      problem.workers.run(static_cast<Index>(all_tasks.size()), [&](Index t) {
         const auto lease = problem.workers.arenas.lend();
         for (const RowBlock& block : blocks) {
           for (const GroupRows& part : group_rows(group_ends, block.first_row, block.rows)) {
@@ -149,6 +149,9 @@ class GramMoments {
     if (weighting.with_target) {
       const double* y = targets.data() + block.first_row + part.first;
       for (Index n = 0; n < part.rows; ++n) weights[n] *= y[n];
+    }
+    if (block.weights != nullptr) {
+      for (Index n = 0; n < part.rows; ++n) weights[n] *= block.weights[part.first + n];
     }
     const RowMoments rows(block, part.first, part.rows, arena);
     double* out = moments.data() + weighting.first;

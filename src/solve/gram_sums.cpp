@@ -3,6 +3,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "solve/gram_moments.hpp"
 
@@ -25,11 +26,13 @@ void add_tile(const Panel& panel, const GroupRows& part, Index i, Index j, Matri
               gram.row(i) + j, static_cast<int>(gram.cols));
 }
 
-void add_sums(const Panel& panel, const double* targets, const GroupRows& part, Index first, GramSums& to) {
+// `ones` and `targets` of the rows of the panel, both times the root of the rows' weights.
+void add_sums(const Panel& panel, const double* ones, const double* targets, const GroupRows& part,
+              Index first, GramSums& to) {
   for (Index j = first; j < std::min(first + kTile, to.gram.rows); ++j) {
     const double* value = panel.data() + j * kPanelRows + part.first;
     double sum = 0;
-    for (Index n = 0; n < part.rows; ++n) sum += value[n];
+    for (Index n = 0; n < part.rows; ++n) sum += ones[part.first + n] * value[n];
     to.sums[static_cast<std::size_t>(j)] += sum;
     to.target_products[static_cast<std::size_t>(j)] +=
         cblas_ddot(static_cast<int>(part.rows), value, 1, targets + part.first, 1);
@@ -46,17 +49,18 @@ void mirror_tile(Matrix& gram, Index i, Index j) {
 
 // Calls body(i, j) for the first row and column of every tile on and above the diagonal, in parallel.
 template <class Body>
-void for_each_tile(Index size, ThreadPool& pool, Body body) {
+void for_each_tile(Index size, const Workers& workers, Body body) {
   const Index n_tiles = (size + kTile - 1) / kTile;
-  pool.run(n_tiles * (n_tiles + 1) / 2, [&](Index task) {
+  workers.run(n_tiles * (n_tiles + 1) / 2, [&](Index task) {
     Index i = 0;
     for (Index row_tiles = n_tiles; task >= row_tiles; --row_tiles, ++i) task -= row_tiles;
     body(i * kTile, (i + task) * kTile);
   });
 }
 
-std::vector<std::shared_ptr<GramSums>> empty_groups(std::span<const double> targets, Index size,
+std::vector<std::shared_ptr<GramSums>> empty_groups(const Problem& problem, Index size,
                                                     std::span<const Index> group_ends) {
+  const std::span<const double> weights = problem.rows.weights();
   std::vector<std::shared_ptr<GramSums>> groups;
   Index first = 0;
   for (const Index end : group_ends) {
@@ -64,11 +68,12 @@ std::vector<std::shared_ptr<GramSums>> empty_groups(std::span<const double> targ
     group->gram = Matrix(size, size);
     group->sums.resize(static_cast<std::size_t>(size));
     group->target_products.resize(static_cast<std::size_t>(size));
-    group->rows = end - first;
     for (; first < end; ++first) {
-      const double y = targets[static_cast<std::size_t>(first)];
-      group->target_sum += y;
-      group->target_square += y * y;
+      const double y = problem.targets[static_cast<std::size_t>(first)];
+      const double weight = weights.empty() ? 1 : weights[static_cast<std::size_t>(first)];
+      group->rows += weight;
+      group->target_sum += weight * y;
+      group->target_square += weight * y * y;
     }
   }
   return groups;
@@ -81,22 +86,35 @@ void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::spa
                    const std::function<void(double)>& on_part) {
   const AtomValues values(atoms);
   Panel panel(static_cast<std::size_t>(values.size() * kPanelRows));
+  // Features, ones and targets are multiplied by the roots of the weights, so that products have the weights.
+  std::vector<double> roots(kPanelRows, 1.0);
+  std::vector<double> targets(kPanelRows);
   for (Index first_block = 0; first_block < problem.rows.blocks(); first_block += kPanelBlocks) {
     const Index n_blocks = std::min(kPanelBlocks, problem.rows.blocks() - first_block);
-    problem.workers.pool.run(n_blocks, [&](Index b) {
+    problem.workers.run(n_blocks, [&](Index b) {
       const auto lease = problem.workers.arenas.lend();
       const Arena::Scope scope(*lease);
       const RowBlock block = problem.rows.load(first_block + b, *lease);
-      values.evaluate(block, 0, values.size(), panel.data() + b * kBlockRows, kPanelRows, *lease);
+      double* const features = panel.data() + b * kBlockRows;
+      values.evaluate(block, 0, values.size(), features, kPanelRows, *lease);
+      double* const root = roots.data() + b * kBlockRows;
+      for (Index n = 0; n < block.rows; ++n) {
+        if (block.weights != nullptr) root[n] = std::sqrt(block.weights[n]);
+        targets[static_cast<std::size_t>(b * kBlockRows + n)] =
+            root[n] * problem.targets[static_cast<std::size_t>(block.first_row + n)];
+      }
+      if (block.weights == nullptr) return;
+      for (Index j = 0; j < values.size(); ++j)
+        for (Index n = 0; n < block.rows; ++n) features[j * kPanelRows + n] *= root[n];
     });
     const Index first_row = first_block * kBlockRows;
     const Index n_rows = std::min(n_blocks * kBlockRows, problem.rows.rows() - first_row);
     const std::vector<GroupRows> parts = group_rows(group_ends, first_row, n_rows);
-    for_each_tile(values.size(), problem.workers.pool, [&](Index i, Index j) {
+    for_each_tile(values.size(), problem.workers, [&](Index i, Index j) {
       for (const GroupRows& part : parts) {
         GramSums& to = *groups[static_cast<std::size_t>(part.group)];
         add_tile(panel, part, i, j, to.gram);
-        if (i == j) add_sums(panel, problem.targets.data() + first_row, part, i, to);
+        if (i == j) add_sums(panel, roots.data(), targets.data(), part, i, to);
       }
     });
     on_part(static_cast<double>(first_row + n_rows) / static_cast<double>(problem.rows.rows()));
@@ -125,10 +143,10 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums(const Problem& problem, c
   };
   std::vector<Atom> atoms;
   for (Index j = 0; j < candidates.size(); ++j) atoms.push_back(candidates.atom(j));
-  const auto groups = empty_groups(problem.targets, candidates.size(), group_ends);
+  const auto groups = empty_groups(problem, candidates.size(), group_ends);
   if (!sum_by_moments(problem, atoms, group_ends, groups, report))
     sum_by_panels(problem, atoms, group_ends, groups, report);
-  for_each_tile(candidates.size(), problem.workers.pool, [&](Index i, Index j) {
+  for_each_tile(candidates.size(), problem.workers, [&](Index i, Index j) {
     for (const auto& group : groups) mirror_tile(group->gram, i, j);
   });
   return {groups.begin(), groups.end()};

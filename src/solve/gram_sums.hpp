@@ -10,14 +10,14 @@
 
 namespace mfga {
 
-// With Phi the values of all candidates, [rows x candidates]:
+// With Phi the values of all candidates, [rows x candidates], and every row as often as its weight says:
 struct GramSums {
   Matrix gram;                          // Phi^T Phi
   std::vector<double> sums;             // Phi^T 1
   std::vector<double> target_products;  // Phi^T y
   double target_sum = 0;
   double target_square = 0;
-  Index rows = 0;
+  double rows = 0;  // the sum of their weights
 };
 
 // The sums of each group of consecutive rows, in one pass over all rows; a group ends before the row

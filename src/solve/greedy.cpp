@@ -1,11 +1,10 @@
 #include "solve/greedy.hpp"
+#include "core/clock.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
-#include "mfga/error.hpp"
 #include "solve/atom_products.hpp"
 
 namespace mfga {
@@ -13,10 +12,6 @@ namespace {
 
 // A risk below this fraction of the initial one is rounding error: what is left has nothing to learn from.
 constexpr double kRoundingFloor = 1e-13;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Atoms that depend on those before them are left out.
 void add_start(const Problem& problem, const ActiveSet& start, GrowingSet& set) {
@@ -38,62 +33,68 @@ void add_start(const Problem& problem, const ActiveSet& start, GrowingSet& set) 
 GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine, Refit& refit,
                         const GreedyOptions& options, const StepCallback& on_step, const ActiveSet& start) {
   const auto begin = std::chrono::steady_clock::now();
-  const double rows = static_cast<double>(problem.rows.rows());
+  const double rows = problem.count();
   GreedyResult result;
   GrowingSet set{{}, {problem, refit}, refit};
   ActiveSet& active = set.active;
-  if (problem.intercept == Intercept::kUnpenalised) {
-    const double sum = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0);
-    active.intercept = problem.loss.best_constant(sum / rows);
-  }
+  active.intercept = problem.best_constant();
   add_start(problem, start, set);
   SelectionOptions selection = options.selection;
   selection.ridge = options.penalty.ridge;
   Selector selector(problem, candidates, engine, selection);
   Gradient gradient;
 
-  for (;;) {
-    // Line 2: the gradient of the empirical risk at the current coefficients.
-    const bool full = active.size() >= options.terms;
-    auto phase_start = std::chrono::steady_clock::now();
-    const double risk = (full ? engine.loss_sum(active) : engine.gradient(active, gradient)) / rows;
-    if (!full) {
-      result.seconds.gradient += seconds_since(phase_start);
-      ++result.gradient_passes;
-    }
-    if (result.path.empty()) {
-      result.initial_risk = risk;
-    } else {
-      result.path.back().risk = risk;
-      result.path.back().seconds = seconds_since(begin);
-      if (on_step && !on_step(result.path.back(), active)) {
-        throw Error(ErrorKind::kInterrupted, "training was interrupted");
+  ActiveSet kept = active;  // after the last step whose risk is known
+  std::size_t steps_kept = 0;
+  try {
+    for (;;) {
+      // Line 2: the gradient of the empirical risk at the current coefficients.
+      const bool full = active.size() >= options.terms;
+      auto phase_start = std::chrono::steady_clock::now();
+      const double risk = (full ? engine.loss_sum(active) : engine.gradient(active, gradient)) / rows;
+      if (!full) {
+        result.seconds.gradient += seconds_since(phase_start);
+        ++result.gradient_passes;
       }
-    }
-    if (full || risk <= options.tolerance || risk <= kRoundingFloor * result.initial_risk) break;
-    if (!result.path.empty() && is_over(options.deadline)) {
-      result.search_is_cut = true;
-      break;
-    }
+      if (result.path.empty()) {
+        result.initial_risk = risk;
+      } else {
+        result.path.back().risk = risk;
+        result.path.back().seconds = seconds_since(begin);
+      }
+      kept = active;
+      steps_kept = result.path.size();
+      if (on_step && !result.path.empty()) on_step(result.path.back(), active);
+      if (full || risk <= options.tolerance || risk <= kRoundingFloor * result.initial_risk) break;
+      if (!result.path.empty() && is_over(options.deadline)) {
+        result.search_is_cut = true;
+        break;
+      }
 
-    // Line 3: the active set grows by the candidates with the largest gradient.
-    GreedyStep step;
-    phase_start = std::chrono::steady_clock::now();
-    step.added = selector.add(gradient, std::min(options.per_step, options.terms - active.size()), set,
-                              result.dependent);
-    if (step.added.empty()) break;
-    for (const double g : gradient.values)
-      step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
-    result.seconds.products += seconds_since(phase_start);
+      // Line 3: the active set grows by the candidates with the largest gradient.
+      GreedyStep step;
+      phase_start = std::chrono::steady_clock::now();
+      step.added = selector.add(gradient, std::min(options.per_step, options.terms - active.size()), set,
+                                result.dependent);
+      if (step.added.empty()) break;
+      for (const double g : gradient.values)
+        step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
+      result.seconds.products += seconds_since(phase_start);
 
-    // Line 4: all coefficients of the active set are fitted again.
-    phase_start = std::chrono::steady_clock::now();
-    const RefitReport report = refit.solve(active);
-    result.seconds.refit += seconds_since(phase_start);
-    step.ridge = report.ridge;
-    step.newton_steps = report.newton_steps;
-    result.converged = result.converged && report.converged;
-    result.path.push_back(std::move(step));
+      // Line 4: all coefficients of the active set are fitted again.
+      phase_start = std::chrono::steady_clock::now();
+      const RefitReport report = refit.solve(active);
+      result.seconds.refit += seconds_since(phase_start);
+      step.ridge = report.ridge;
+      step.newton_steps = report.newton_steps;
+      result.converged = result.converged && report.converged;
+      result.path.push_back(std::move(step));
+    }
+  } catch (const OutOfTime&) {
+    if (!options.keeps_what_there_is) throw;
+    active = std::move(kept);
+    result.path.resize(steps_kept);
+    result.search_is_cut = true;
   }
   result.active = std::move(active);
   return result;

@@ -18,7 +18,8 @@ struct GreedyOptions {
   double tolerance = 0;  // stop when the risk (mean loss) is at most this
   Penalty penalty;
   SelectionOptions selection = {};
-  Deadline deadline = kNever;  // from then on the search has no further step than the first
+  Deadline deadline = kNever;        // from then on the search has no further step than the first
+  bool keeps_what_there_is = false;  // where it is stopped (OutOfTime) it ends with the steps made so far
 };
 
 struct GreedyStep {
@@ -46,13 +47,13 @@ struct GreedyResult {
   bool converged = true;         // whether every refit did
   GreedySeconds seconds;
   Index gradient_passes = 0;
-  bool search_is_cut = false;    // the deadline ended the search before it was done
+  bool search_is_cut = false;    // it was ended before it was done
   bool refine_is_cut = false;    // and the swaps of refine
   std::unique_ptr<Refit> refit;  // of the active set, if it is another one than the search was given
 };
 
-// Called after each step; returning false stops with Error(kInterrupted).
-using StepCallback = std::function<bool(const GreedyStep& step, const ActiveSet& active)>;
+// Called after each step; what it throws ends the search.
+using StepCallback = std::function<void(const GreedyStep& step, const ActiveSet& active)>;
 
 // `start` has atoms that are in the set from the beginning, with their coefficients; they need not be
 // candidates (those that are not have the number -1). The engine must be one that looks at the rows.

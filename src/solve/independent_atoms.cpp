@@ -6,7 +6,7 @@ namespace mfga {
 
 IndependentAtoms::IndependentAtoms(const Problem& problem, Refit& refit)
     : refit_(refit), has_intercept_(problem.intercept == Intercept::kUnpenalised) {
-  const double rows = static_cast<double>(problem.rows.rows());
+  const double rows = problem.count();
   if (has_intercept_ && !factor_.append({&rows, 1}, 0)) {
     throw Error(ErrorKind::kBadData, "there are no rows to learn from");
   }

@@ -1,5 +1,6 @@
 #include "solve/kernel_weights.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -13,7 +14,7 @@ std::vector<double> norm_weights(const Problem& problem, const Candidates& candi
   for (std::size_t p = 0; p + 1 < candidates.offsets().size(); ++p) {
     const double trace = std::accumulate(squares.begin() + candidates.offsets()[p],
                                          squares.begin() + candidates.offsets()[p + 1], 0.0);
-    result.push_back(trace > 0 ? static_cast<double>(problem.rows.rows()) / trace : 0);
+    result.push_back(trace > 0 ? problem.count() / trace : 0);
   }
   return result;
 }
@@ -31,15 +32,20 @@ std::vector<double> alignment_weights_of_kernels(const Problem& problem, const C
       column[n] = c == 0 ? problem.targets[static_cast<std::size_t>(n)]
                          : (random.uniform(static_cast<std::uint64_t>(c * n_rows + n)) < 0.5 ? -1.0 : 1.0);
     }
-    const double mean = std::accumulate(column, column + n_rows, 0.0) / static_cast<double>(n_rows);
-    for (Index n = 0; n < n_rows; ++n) column[n] -= mean;
+    const std::span<const double> weights = problem.rows.weights();
+    const double mean = TargetColumn{{column, static_cast<std::size_t>(n_rows)}, weights}.mean();
+    for (Index n = 0; n < n_rows; ++n) {
+      column[n] -= mean;
+      if (!weights.empty()) column[n] *= weights[static_cast<std::size_t>(n)];
+    }
   }
   Matrix products(columns.rows, candidates.size());
-  sum_over_blocks(problem.rows, problem.workers, products.values,
-                  [&](const RowBlock& block, Arena& arena, double* out) {
-                    candidates.correlate(block, columns.values.data() + block.first_row, n_rows, columns.rows,
-                                         out, candidates.size(), arena);
-                  });
+  const std::vector<double> sums =
+      candidates.sums(problem.rows, problem.workers, columns.rows, 0,
+                      [&](const RowBlock& block, Arena& /*arena*/, double* /*more*/) {
+                        return Candidates::BlockColumns{columns.values.data() + block.first_row, n_rows};
+                      });
+  std::copy(sums.begin(), sums.end(), products.values.begin());
   std::vector<double> result = norm_weights(problem, candidates);
   for (std::size_t p = 0; p < result.size(); ++p) {
     const Index first = candidates.offsets()[p];

@@ -28,30 +28,25 @@ class LazyEngine final : public Engine {
 
   double gradient(const ActiveSet& active, Gradient& out) override {
     const ScoreFunction score = active.score();
-    const Index n_candidates = candidates_.size();
     const bool single = !single_errors_.empty();
-    totals_.resize(static_cast<std::size_t>(n_candidates + 2));
-    sum_over_blocks(
-        problem_.rows, problem_.workers, totals_, [&](const RowBlock& block, Arena& arena, double* sums) {
+    const std::vector<double> sums = candidates_.sums(
+        problem_.rows, problem_.workers, 1, 2,
+        [&](const RowBlock& block, Arena& arena, double* loss_and_square) {
           double* scores = arena.take(block.rows);
           double* derivatives = derivatives_.data() + block.first_row;
           score.evaluate(block, scores, arena);
-          sums[n_candidates] += problem_.loss.gradient(scores, targets(block), block.rows, derivatives);
-          for (Index n = 0; n < block.rows; ++n) sums[n_candidates + 1] += derivatives[n] * derivatives[n];
-          if (single) {
-            candidates_.correlate_single(with_single(block, arena), derivatives, sums, arena);
-          } else {
-            candidates_.correlate(block, derivatives, block.rows, 1, sums, n_candidates, arena);
-          }
-        });
-    out.values.assign(totals_.begin(), totals_.begin() + n_candidates);
-    candidates_.scale(out.values);
+          loss_and_square[0] += problem_.gradient_of(block, scores, derivatives);
+          for (Index n = 0; n < block.rows; ++n) loss_and_square[1] += derivatives[n] * derivatives[n];
+          return Candidates::BlockColumns{derivatives, block.rows};
+        },
+        single);
+    const Index n_candidates = candidates_.size();
+    out.values.assign(sums.begin(), sums.begin() + n_candidates);
     out.errors.clear();
-    const double loss = totals_[static_cast<std::size_t>(n_candidates)];
+    const double loss = sums[static_cast<std::size_t>(n_candidates)];
     if (!single) return loss;
-    const double norm = std::sqrt(totals_.back());
+    const double norm = std::sqrt(sums.back());
     for (const double error : single_errors_) out.errors.push_back(error * norm);
-    candidates_.scale(out.errors);
     // Products of large inputs may leave the range of single precision.
     if (!std::all_of(out.values.begin(), out.values.end(), [](double g) { return std::isfinite(g); }) ||
         !std::all_of(out.errors.begin(), out.errors.end(), [](double e) { return std::isfinite(e); }))
@@ -63,13 +58,11 @@ class LazyEngine final : public Engine {
     // Where single precision does not decide, it is not worth trying for ever.
     constexpr int kMostFailures = 3;
     if (++failures_ >= kMostFailures) single_errors_.clear();
-    const Index n_candidates = candidates_.size();
-    sum_over_blocks(problem_.rows, problem_.workers, out.values,
-                    [&](const RowBlock& block, Arena& arena, double* sums) {
-                      candidates_.correlate(block, derivatives_.data() + block.first_row, block.rows, 1, sums,
-                                            n_candidates, arena);
-                    });
-    candidates_.scale(out.values);
+    out.values =
+        candidates_.sums(problem_.rows, problem_.workers, 1, 0,
+                         [&](const RowBlock& block, Arena& /*arena*/, double* /*more*/) {
+                           return Candidates::BlockColumns{derivatives_.data() + block.first_row, block.rows};
+                         });
     out.errors.clear();
   }
 
@@ -95,24 +88,26 @@ class LazyEngine final : public Engine {
   }
 
   [[nodiscard]] Matrix correlations(const ActiveSet& active, const Matrix& combinations) override {
-    const Index n_candidates = candidates_.size();
     const AtomValues values(active.atoms);
-    Matrix result(combinations.rows, n_candidates);
-    sum_over_blocks(
-        problem_.rows, problem_.workers, result.values,
-        [&](const RowBlock& block, Arena& arena, double* sums) {
+    const std::vector<double> sums = candidates_.sums(
+        problem_.rows, problem_.workers, combinations.rows, 0,
+        [&](const RowBlock& block, Arena& arena, double* /*more*/) {
           double* atoms = arena.take((1 + values.size()) * block.stride);
           std::fill_n(atoms, block.rows, 1.0);
           values.evaluate(block, 0, values.size(), atoms + block.stride, block.stride, arena);
-          double* weights = arena.take(combinations.rows * block.stride);
+          double* columns = arena.take(combinations.rows * block.stride);
           cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(combinations.rows),
                       static_cast<int>(block.rows), static_cast<int>(combinations.cols), 1.0,
                       combinations.values.data(), static_cast<int>(combinations.cols), atoms,
-                      static_cast<int>(block.stride), 0.0, weights, static_cast<int>(block.stride));
-          candidates_.correlate(block, weights, block.stride, combinations.rows, sums, n_candidates, arena);
+                      static_cast<int>(block.stride), 0.0, columns, static_cast<int>(block.stride));
+          for (Index c = 0; c < combinations.rows; ++c) {
+            double* column = columns + c * block.stride;
+            static_cast<void>(times_weights(block, column, column));
+          }
+          return Candidates::BlockColumns{columns, block.stride};
         });
-    for (Index c = 0; c < result.rows; ++c)
-      candidates_.scale({result.row(c), static_cast<std::size_t>(n_candidates)});
+    Matrix result(combinations.rows, candidates_.size());
+    std::copy(sums.begin(), sums.end(), result.values.begin());
     return result;
   }
 
@@ -121,16 +116,11 @@ class LazyEngine final : public Engine {
   }
 
  private:
-  [[nodiscard]] const double* targets(const RowBlock& block) const {
-    return problem_.targets.data() + block.first_row;
-  }
-
   Problem problem_;
   const Candidates& candidates_;
   std::vector<double> derivatives_;    // [rows]: of the loss at the last gradient
   std::vector<double> single_errors_;  // see Candidates::single_errors; empty: gradients are exact
   int failures_ = 0;                   // how often single precision did not decide
-  std::vector<double> totals_;
 };
 
 }  // namespace

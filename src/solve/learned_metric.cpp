@@ -1,9 +1,11 @@
 #include "solve/learned_metric.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <optional>
+
+#include "core/symmetric_eigen.hpp"
 
 namespace mfga {
 namespace {
@@ -28,10 +30,16 @@ Matrix root(const RowMajor& products, MetricKind kind) {
     for (Index j = 0; j < n; ++j) matrix(j, j) = length(products(j, j));
     return matrix;
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(products);
-  const Eigen::VectorXd lengths = eigen.eigenvalues().unaryExpr(length);
-  Eigen::Map<RowMajor>(matrix.values.data(), n, n) =
-      eigen.eigenvectors() * lengths.asDiagonal() * eigen.eigenvectors().transpose();
+  Matrix symmetric(n, n);
+  Eigen::Map<RowMajor>(symmetric.values.data(), n, n) = products;
+  const SymmetricEigen eigen = symmetric_eigen(symmetric);
+  for (Index k = 0; k < n; ++k) {
+    const double own_length = length(eigen.values[static_cast<std::size_t>(k)]);
+    const double* const vector = eigen.vectors.row(k);
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j < n; ++j) matrix(i, j) += own_length * vector[i] * vector[j];
+    }
+  }
   return matrix;
 }
 
@@ -47,18 +55,17 @@ LearnedMetric learn_metric(const Problem& problem, const HeldOutRows& held_out, 
                            std::span<const double> ridges, const TunedSearchOptions& options,
                            const TunedSearchCallback& on_step) {
   constexpr int kMostRounds = 5;
-  TunedSearchOptions untuned = options;
-  untuned.most_steps = 0;
-  untuned.terms_per_round = options.greedy.terms;
+  std::vector<double> select_ridges;
+  for (std::size_t i = 0; i < ridges.size(); i += 2) select_ridges.push_back(ridges[i]);
   LearnedMetric best{identity(problem.rows.inputs()), 0};
   Matrix mixing = best.mixing;
   std::optional<double> best_loss;
   for (int round = 0; round <= kMostRounds; ++round) {
     const BlockedRows rows = problem.rows.mixed(mixing);
     const BlockedRows held_out_rows = held_out.rows.mixed(mixing);
-    const Problem here{rows, problem.targets, problem.loss, problem.intercept, problem.workers};
+    const Problem here = problem.with_rows(rows);
     const TuningFold fold{here, HeldOutRows{held_out_rows, held_out.targets}};
-    const TunedModel model = begin_tuned({&fold, 1}, ridges, untuned, on_step).front();
+    const TunedModel model = select_untuned({&fold, 1}, select_ridges, ridges, options, on_step).front();
     if (best_loss && model.held_out() >= *best_loss) break;
     best_loss = model.held_out();
     best = {mixing, round};

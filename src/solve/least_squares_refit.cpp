@@ -1,9 +1,8 @@
 // Refit for the squared loss: (A^T A + ridge D) (c, theta) = A^T y, where the first column of A is 1 for the
-// intercept and D is 0 there and 1 elsewhere.
+// intercept and D is 0 there and 1 elsewhere. Where rows have weights, sums over rows are by these.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "mfga/error.hpp"
 #include "solve/growing_cholesky.hpp"
@@ -16,11 +15,15 @@ class LeastSquaresRefit final : public Refit {
  public:
   LeastSquaresRefit(const Problem& problem, const Penalty& penalty)
       : penalty_(penalty), offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0) {
-    for (const double y : problem.targets) target_square_ += y * y;
-    if (offset_ == 1) {
-      const double rows = static_cast<double>(problem.rows.rows());
-      append_row({rows}, std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0), 0);
+    const std::span<const double> weights = problem.rows.weights();
+    double target_sum = 0;
+    for (std::size_t n = 0; n < problem.targets.size(); ++n) {
+      const double y = problem.targets[n];
+      const double weighted = weights.empty() ? y : weights[n] * y;
+      target_sum += weighted;
+      target_square_ += weighted * y;
     }
+    if (offset_ == 1) append_row({problem.count()}, target_sum, 0);
   }
 
   void append(std::span<const double> products) override {
@@ -29,6 +32,8 @@ class LeastSquaresRefit final : public Refit {
     row.insert(row.end(), products.begin() + 2, products.end());
     append_row(std::move(row), products[1], penalty_.ridge);
   }
+
+  [[nodiscard]] bool needs_products() const override { return true; }
 
   RefitReport solve(ActiveSet& active) override {
     RefitReport report = solve_for_coefficients(active);
@@ -117,9 +122,9 @@ class LeastSquaresRefit final : public Refit {
       throw Error(
           ErrorKind::kNumerical,
           penalty_.norm_bound > 0
-              ? "the least-squares problem became singular; use fewer --terms, or a --ridge in place of "
-                "--norm-bound"
-              : "the least-squares problem became singular; use a larger --ridge");
+              ? "the least-squares problem became singular; use fewer terms, or a ridge in place of the norm "
+                "bound"
+              : "the least-squares problem became singular; use a larger ridge");
     }
     target_products_.push_back(target_product);
   }

@@ -57,7 +57,7 @@ class Leverages {
     Estimates result{std::vector<double>(n_rows), std::vector<double>(n_rows)};
     for_each_block(problem_.rows, problem_.workers, [&](const RowBlock& block, Arena& arena) {
       const double* values = evaluate(block, arena);
-      const double* weights = weights_of(block, values, problem_.targets.data() + block.first_row, arena);
+      const double* weights = curvatures_of(block, values, problem_.targets.data() + block.first_row, arena);
       double* products = arena.take(n_probes * block.stride);
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(n_probes),
                   static_cast<int>(block.rows), static_cast<int>(size()), 1.0, probes.data(),
@@ -81,7 +81,7 @@ class Leverages {
     std::vector<double> targets;
     for (const Index row : rows) targets.push_back(problem_.targets[static_cast<std::size_t>(row)]);
     const double* values = evaluate(block, *lease);
-    const double* weights = weights_of(block, values, targets.data(), *lease);
+    const double* weights = curvatures_of(block, values, targets.data(), *lease);
     RowMajor solved = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>(values, size(), block.rows,
                                                                           Eigen::OuterStride<>(block.stride));
     factor_.matrixL().solveInPlace(solved);
@@ -100,13 +100,15 @@ class Leverages {
     return values;
   }
 
-  double* weights_of(const RowBlock& block, const double* values, const double* targets, Arena& arena) const {
+  // L'' of each row times its weight.
+  double* curvatures_of(const RowBlock& block, const double* values, const double* targets,
+                        Arena& arena) const {
     double* scores = arena.take(block.rows);
     double* first = arena.take(block.rows);
     double* second = arena.take(block.rows);
     cblas_dgemv(CblasRowMajor, CblasTrans, static_cast<int>(size()), static_cast<int>(block.rows), 1.0,
                 values, static_cast<int>(block.stride), coefficients_.data(), 1, 0.0, scores, 1);
-    static_cast<void>(problem_.loss.derivatives(scores, targets, block.rows, first, second));
+    static_cast<void>(problem_.loss.derivatives(scores, targets, block.weights, block.rows, first, second));
     return second;
   }
 

@@ -1,6 +1,6 @@
 // Refit for smooth convex losses: Newton's method with a backtracking line search on
 //
-//   F(c, theta) = sum_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
+//   F(c, theta) = sum_n w_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
 //
 // warm-started at the coefficients of the step before. Full Newton steps alone diverge on real data; yet they
 // are nearly always right, so the point that a full step leads to is expanded at once.
@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
@@ -50,6 +49,7 @@ class NewtonRefit final : public Refit {
       : problem_(problem), penalty_(penalty), offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0) {}
 
   void append(std::span<const double> /*products*/) override {}
+  [[nodiscard]] bool needs_products() const override { return false; }
 
   RefitReport solve(ActiveSet& active) override {
     const ActiveAtoms atoms{active.atoms, AtomValues(active.atoms)};
@@ -110,10 +110,8 @@ class NewtonRefit final : public Refit {
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
-    const double mean = std::accumulate(problem_.targets.begin(), problem_.targets.end(), 0.0) /
-                        static_cast<double>(problem_.targets.size());
     const ActiveAtoms none{{}, AtomValues({})};
-    static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.loss.best_constant(mean)), 0));
+    static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constant()), 0));
     factorise(0);
   }
 
@@ -209,11 +207,9 @@ class NewtonRefit final : public Refit {
           atoms.values.evaluate(block, 0, atoms.size(), values + offset_ * block.stride, block.stride, arena);
           cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,
                       scores, 1);
-          const double* targets = problem_.targets.data() + block.first_row;
           double* gradient = out + n_entries;
-          gradient[size] += first_row == size
-                                ? problem_.loss.gradient(scores, targets, block.rows, first)
-                                : problem_.loss.derivatives(scores, targets, block.rows, first, second);
+          gradient[size] += first_row == size ? problem_.gradient_of(block, scores, first)
+                                              : problem_.derivatives_of(block, scores, first, second);
           cblas_dgemv(CblasRowMajor, CblasNoTrans, n_values, n_rows, 1.0, values, stride, first, 1, 1.0,
                       gradient, 1);
           add_hessian_rows(block, values, second, size, first_row, out, arena);
@@ -263,8 +259,8 @@ class NewtonRefit final : public Refit {
     for (double extra = 1e-12; factor_.info() != Eigen::Success || !(factor_.rcond() > 1e-15); extra *= 100) {
       if (!(extra < 1))
         throw Error(ErrorKind::kNumerical,
-                    penalty_.norm_bound > 0 ? "the Newton step cannot be computed; use a smaller --norm-bound"
-                                            : "the Newton step cannot be computed; use a larger --ridge");
+                    penalty_.norm_bound > 0 ? "the Newton step cannot be computed; use a smaller norm bound"
+                                            : "the Newton step cannot be computed; use a larger ridge");
       raised.diagonal().array() += extra * mean_diagonal - added;
       added = extra * mean_diagonal;
       factor_.compute(raised);

@@ -31,6 +31,8 @@ class Refit {
   // Tells of an atom that joined the active set: its products, summed over rows, with 1, y, the atoms before
   // it and itself.
   virtual void append(std::span<const double> products) = 0;
+  // Whether solutions come from those products, so that every atom must have been told of.
+  [[nodiscard]] virtual bool needs_products() const = 0;
   // Sets active.theta and active.intercept; starts from the values there.
   virtual RefitReport solve(ActiveSet& active) = 0;
 

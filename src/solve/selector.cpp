@@ -9,8 +9,6 @@
 namespace mfga {
 namespace {
 
-constexpr double kSquaredCurvature = 2;  // L'' of the squared loss
-
 // More candidates than wanted whose products are computed because single precision does not tell them apart
 // from the wanted ones; if there are more, the gradient is computed again in double precision.
 Index most_spare(Index wanted) { return 16 + wanted / 4; }
@@ -25,23 +23,6 @@ Matrix chosen_products(const Matrix& products, const std::vector<std::size_t>& c
     for (const std::size_t other : chosen) *out++ = row[n_before + static_cast<Index>(other)];
   }
   return result;
-}
-
-// The mean of L'' over the rows where every score is this one. The targets are those of the rows and not their
-// mean, which for classes is no target at all.
-double mean_curvature(const Problem& problem, double score) {
-  const std::vector<double> scores(kBlockRows, score);
-  std::vector<double> first(kBlockRows);
-  std::vector<double> second(kBlockRows);
-  const auto n_rows = static_cast<Index>(problem.targets.size());
-  double sum = 0;
-  for (Index begin = 0; begin < n_rows; begin += kBlockRows) {
-    const Index count = std::min(kBlockRows, n_rows - begin);
-    static_cast<void>(problem.loss.derivatives(scores.data(), problem.targets.data() + begin, count,
-                                               first.data(), second.data()));
-    sum += std::accumulate(second.begin(), second.begin() + count, 0.0);
-  }
-  return sum / static_cast<double>(n_rows);
 }
 
 }  // namespace
@@ -78,15 +59,12 @@ Selector::Selector(const Problem& problem, const Candidates& candidates, Engine&
   restart({}, options.shortlist);
   if (options.rule != Rule::kGain) return;
   curvatures_ = engine.square_norms();
-  const double n_rows = static_cast<double>(problem.rows.rows());
-  const double mean = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0) / n_rows;
-  const double constant = problem.intercept == Intercept::kUnpenalised ? problem.loss.best_constant(mean) : 0;
-  const double second = mean_curvature(problem, constant);
+  const double second = mean_curvature(problem, problem.best_constant());
   for (double& curvature : curvatures_) curvature += 2 * options.ridge / second;
   whole_curvatures_ = curvatures_;
   if (problem.intercept == Intercept::kUnpenalised) {
     Matrix constant_vector(1, 1);
-    constant_vector(0, 0) = 1 / std::sqrt(n_rows);
+    constant_vector(0, 0) = 1 / std::sqrt(problem.count());
     reduce_curvatures({}, constant_vector);
     explained_ = 1;
   }
@@ -114,7 +92,7 @@ void Selector::reduce_curvatures(const ActiveSet& active, const Matrix& combinat
 }
 
 void Selector::update_curvatures(const GrowingSet& set) {
-  if (curvatures_.empty() || !options_.exact_gain || !problem_.loss.is_quadratic()) return;
+  if (curvatures_.empty() || !options_.exact_gain || !problem_.loss.constant_curvature()) return;
   const Matrix combinations = set.refit.orthonormal_combinations(explained_);
   if (combinations.rows == 0) return;
   explained_ += combinations.rows;
@@ -187,12 +165,13 @@ Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Inde
 
 Selector::Batch Selector::picks(const Batch& shortlist, const Gradient& gradient, Index count,
                                 Refit& refit) const {
-  const bool quadratic = problem_.loss.is_quadratic();
-  const Matrix& products = quadratic ? shortlist.products.values : shortlist.products.curvature;
-  const double factor = quadratic ? kSquaredCurvature : 1;
+  // Where the curvature is the same everywhere, plain products say it.
+  const std::optional<double> constant = problem_.loss.constant_curvature();
+  const Matrix& products = constant ? shortlist.products.values : shortlist.products.curvature;
+  const double factor = constant.value_or(1);
   const Index n = products.rows;
-  const Index n_before = products.cols - n;  // 1, for the squared loss y, and the active atoms
-  const Index first_atom = quadratic ? 2 : 1;
+  const Index n_before = products.cols - n;  // 1, in plain products y, and the active atoms
+  const Index first_atom = constant ? 2 : 1;
   const Index intercept = problem_.intercept == Intercept::kUnpenalised ? 1 : 0;
   Matrix cross(n, intercept + n_before - first_atom);
   std::vector<double> own_gradient;
@@ -258,7 +237,7 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
     const Index wanted = count - static_cast<Index>(added.size());
     const bool look_twice = options_.shortlist > wanted;
     Batch batch = best(set.active, gradient, std::max(crowd, look_twice ? options_.shortlist : wanted),
-                       look_twice && !problem_.loss.is_quadratic());
+                       look_twice && !problem_.loss.constant_curvature());
     if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
       break;
     if (crowd > 0) {

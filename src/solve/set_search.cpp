@@ -99,16 +99,14 @@ class SetSearch {
     GreedyStep step;
     step.added = without(set.active.candidates, before.candidates);
     step.removed = without(before.candidates, set.active.candidates);
-    const auto rows = static_cast<double>(problem_.rows.rows());
-    step.risk = set.loss / rows;
-    step.largest_gradient = largest_gradient / rows;
+    step.risk = set.loss / problem_.count();
+    step.largest_gradient = largest_gradient / problem_.count();
     step.ridge = set.report.ridge;
     step.newton_steps = set.report.newton_steps;
     step.seconds =
         earlier_seconds_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     result_.path.push_back(std::move(step));
-    if (on_step_ && !on_step_(result_.path.back(), set.active))
-      throw Error(ErrorKind::kInterrupted, "training was interrupted");
+    if (on_step_) on_step_(result_.path.back(), set.active);
   }
 
  private:
@@ -190,23 +188,31 @@ void refine(const Problem& problem, const Candidates& candidates, Engine& engine
   Index swaps = std::max<Index>(1, set.active.size() / kFirstPart);
   Index first = 0;  // of those dropped, in the order of usefulness
   std::vector<std::size_t> order = by_usefulness(set);
-  for (int round = 0; round < kMostRounds; ++round) {
-    if (is_over(options.deadline)) {
-      result.refine_is_cut = true;
-      break;
+  std::size_t steps = result.path.size();
+  try {
+    for (int round = 0; round < kMostRounds; ++round) {
+      if (is_over(options.deadline)) {
+        result.refine_is_cut = true;
+        break;
+      }
+      swaps = std::min(swaps, set.active.size());
+      FittedSet next = search.extended(rest(set, order, first, swaps), set.active, swaps);
+      if (SetSearch::improves(set, next)) {
+        search.record(set.active, next, 0);
+        set = std::move(next);
+        steps = result.path.size();
+        order = by_usefulness(set);
+        first = 0;
+      } else if (swaps > 1) {
+        swaps /= 2;
+      } else if (++first >= std::min(kMostSingles, set.active.size())) {
+        break;
+      }
     }
-    swaps = std::min(swaps, set.active.size());
-    FittedSet next = search.extended(rest(set, order, first, swaps), set.active, swaps);
-    if (SetSearch::improves(set, next)) {
-      search.record(set.active, next, 0);
-      set = std::move(next);
-      order = by_usefulness(set);
-      first = 0;
-    } else if (swaps > 1) {
-      swaps /= 2;
-    } else if (++first >= std::min(kMostSingles, set.active.size())) {
-      break;
-    }
+  } catch (const OutOfTime&) {
+    if (!options.keeps_what_there_is) throw;
+    result.path.resize(steps);
+    result.refine_is_cut = true;
   }
   result.active = std::move(set.active);
   result.refit = std::move(set.refit);
@@ -217,51 +223,51 @@ GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& can
                                    const StepCallback& on_step) {
   GreedyResult result;
   SetSearch search(problem, candidates, engine, make_refit, options, on_step, result);
-  const auto n_rows = static_cast<double>(problem.rows.rows());
   ActiveSet nothing;
-  if (problem.intercept == Intercept::kUnpenalised) {
-    const double sum = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0);
-    nothing.intercept = problem.loss.best_constant(sum / n_rows);
-  }
+  nothing.intercept = problem.best_constant();
   FittedSet set = search.fitted({}, nothing);
-  result.initial_risk = set.loss / n_rows;
+  result.initial_risk = set.loss / problem.count();
   // The curvature of the objective along one atom of unit norm, where nothing has been learnt.
-  double first = 0;
-  double curvature = 0;
-  static_cast<void>(
-      problem.loss.derivatives(&nothing.intercept, problem.targets.data(), 1, &first, &curvature));
-  const double whole_step = 1 / (n_rows * curvature);
+  const double whole_step = 1 / (problem.count() * mean_curvature(problem, nothing.intercept));
   std::vector<bool> excluded;
   for (Index j = 0; j < candidates.size(); ++j) excluded.push_back(candidates.is_constant(j));
 
   constexpr int kMostIterations = 100;
-  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-    Gradient gradient;
-    static_cast<void>(engine.gradient(set.active, gradient));
-    if (!gradient.exact()) engine.exact_gradient(set.active, gradient);
-    ++result.gradient_passes;
-    double largest = 0;
-    for (const double g : gradient.values) largest = std::max(largest, std::abs(g));
-    bool improved = false;
-    constexpr double kSmallestStep = 1.0 / 64;
-    for (double part = 1; part >= kSmallestStep && !improved; part /= 2) {
-      std::vector<double> moved;
-      for (const double g : gradient.values) moved.push_back(-part * whole_step * g);
-      for (std::size_t i = 0; i < set.active.theta.size(); ++i)
-        moved[static_cast<std::size_t>(set.active.candidates[i])] += set.active.theta[i];
-      const std::vector<Index> list = largest_gradients(moved, excluded, options.terms);
-      if (sorted(list) == sorted(set.active.candidates)) break;
-      FittedSet next = search.fitted(list, set.active);
-      if (!SetSearch::improves(set, next)) continue;
-      search.record(set.active, next, largest);
-      set = std::move(next);
-      improved = true;
+  std::size_t steps = 0;
+  try {
+    for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+      Gradient gradient;
+      static_cast<void>(engine.gradient(set.active, gradient));
+      if (!gradient.exact()) engine.exact_gradient(set.active, gradient);
+      ++result.gradient_passes;
+      double largest = 0;
+      for (const double g : gradient.values) largest = std::max(largest, std::abs(g));
+      bool improved = false;
+      constexpr double kSmallestStep = 1.0 / 64;
+      for (double part = 1; part >= kSmallestStep && !improved; part /= 2) {
+        std::vector<double> moved;
+        for (const double g : gradient.values) moved.push_back(-part * whole_step * g);
+        for (std::size_t i = 0; i < set.active.theta.size(); ++i)
+          moved[static_cast<std::size_t>(set.active.candidates[i])] += set.active.theta[i];
+        const std::vector<Index> list = largest_gradients(moved, excluded, options.terms);
+        if (sorted(list) == sorted(set.active.candidates)) break;
+        FittedSet next = search.fitted(list, set.active);
+        if (!SetSearch::improves(set, next)) continue;
+        search.record(set.active, next, largest);
+        set = std::move(next);
+        steps = result.path.size();
+        improved = true;
+      }
+      if (!improved) break;
+      if (is_over(options.deadline)) {
+        result.search_is_cut = true;
+        break;
+      }
     }
-    if (!improved) break;
-    if (is_over(options.deadline)) {
-      result.search_is_cut = true;
-      break;
-    }
+  } catch (const OutOfTime&) {
+    if (!options.keeps_what_there_is) throw;
+    result.path.resize(steps);
+    result.search_is_cut = true;
   }
   result.active = std::move(set.active);
   result.refit = std::move(set.refit);

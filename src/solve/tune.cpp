@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/deadline.hpp"
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 #include "solve/atom_products.hpp"
@@ -83,12 +84,13 @@ class Tuning {
     auto& tuning = *static_cast<Tuning*>(self);
     const auto count = static_cast<std::size_t>(n_moves);
     try {
+      if (tuning.error_) throw OutOfTime();  // the line search asks again before it ends
       return tuning.objective_.evaluate({moves, count}, {gradient, count});
     } catch (const Error& error) {
       // Two atoms became one: not a place to go to.
       if (error.kind() != ErrorKind::kNumerical) tuning.error_ = std::current_exception();
     } catch (...) {
-      tuning.error_ = std::current_exception();
+      if (!tuning.error_) tuning.error_ = std::current_exception();
     }
     std::fill_n(gradient, count, 0.0);
     return std::numeric_limits<double>::infinity();
@@ -122,7 +124,7 @@ class Tuning {
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active) {
   FittedCoefficients fitted;
   fitted.refit = make_refit(problem, {ridge, 0});
-  if (problem.loss.is_quadratic()) {
+  if (fitted.refit->needs_products()) {
     const Matrix products =
         atom_products(problem.rows, problem.targets, active.atoms, active.size(), problem.workers);
     for (Index i = 0; i < active.size(); ++i)
@@ -151,19 +153,25 @@ Matrix mean_slope_products(const Problem& problem, const ActiveSet& active) {
   const DerivativesOfAtoms of_atoms(active.atoms);
   const Index n_inputs = problem.rows.inputs();
   Matrix products(n_inputs, n_inputs);
-  sum_over_blocks(problem.rows, problem.workers, products.values,
-                  [&](const RowBlock& block, Arena& arena, double* out) {
-                    double* ones = arena.take(block.rows);
-                    std::fill_n(ones, block.rows, 1.0);
-                    double* weights = arena.take(active.size() * block.stride);
-                    outer_product(active.theta, ones, block.rows, block.stride, weights);
-                    double* slopes = arena.take(n_inputs * block.stride);
-                    std::fill_n(slopes, n_inputs * block.stride, 0.0);
-                    of_atoms.pull_back(block, weights, block.stride, nullptr, slopes, arena);
-                    add_row_products(slopes, n_inputs, block.stride, slopes, n_inputs, block.stride,
-                                     block.rows, out, n_inputs);
-                  });
-  for (double& product : products.values) product /= static_cast<double>(problem.rows.rows());
+  sum_over_blocks(
+      problem.rows, problem.workers, products.values, [&](const RowBlock& block, Arena& arena, double* out) {
+        double* ones = arena.take(block.rows);
+        std::fill_n(ones, block.rows, 1.0);
+        double* weights = arena.take(active.size() * block.stride);
+        outer_product(active.theta, ones, block.rows, block.stride, weights);
+        double* slopes = arena.take(n_inputs * block.stride);
+        std::fill_n(slopes, n_inputs * block.stride, 0.0);
+        of_atoms.pull_back(block, weights, block.stride, nullptr, slopes, arena);
+        double* weighted = slopes;
+        if (block.weights != nullptr) {
+          weighted = arena.take(n_inputs * block.stride);
+          for (Index j = 0; j < n_inputs; ++j)
+            static_cast<void>(times_weights(block, slopes + j * block.stride, weighted + j * block.stride));
+        }
+        add_row_products(weighted, n_inputs, block.stride, slopes, n_inputs, block.stride, block.rows, out,
+                         n_inputs);
+      });
+  for (double& product : products.values) product /= problem.count();
   return products;
 }
 

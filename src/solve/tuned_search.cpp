@@ -5,8 +5,6 @@
 #include <chrono>
 #include <limits>
 
-#include "mfga/error.hpp"
-
 namespace mfga {
 namespace {
 
@@ -15,13 +13,8 @@ std::vector<double> product(std::vector<double> a, const std::vector<double>& b)
   return a;
 }
 
-Problem with_rows(const Problem& problem, const BlockedRows& rows) {
-  return {rows, problem.targets, problem.loss, problem.intercept, problem.workers};
-}
-
 Problem held_out_problem(const TuningFold& fold, const BlockedRows& rows) {
-  const Problem& problem = fold.problem;
-  return {rows, fold.held_out->targets, problem.loss, problem.intercept, problem.workers};
+  return fold.problem.with_rows(rows, fold.held_out->targets);
 }
 
 void adopt(const Tuned& tuned, TunedModel& model) {
@@ -56,6 +49,23 @@ class TunedSearch {
     return best;
   }
 
+  [[nodiscard]] Models untuned(std::span<const double> select_ridges, std::span<const double> ridges) {
+    Models best;
+    for (const double ridge : select_ridges) {
+      Models models = nothing(ridge, false);
+      TuningRound round;
+      round.wanted = options_.greedy.terms;
+      round.select_ridge = ridge;
+      select(round.wanted, models);
+      round.held_out = choose_ridge(ridges, models);
+      round.ridge = models.front().ridge;
+      finish(round, models);
+      if (best.empty() || is_better(models, best)) best = std::move(models);
+      if (options_.is_late()) break;
+    }
+    return best;
+  }
+
   [[nodiscard]] Models complete(Models models, std::span<const double> ridges) {
     add_rounds(models, ridges);
     if (options_.is_late()) return models;
@@ -77,9 +87,28 @@ class TunedSearch {
     return models.front();
   }
 
+  [[nodiscard]] TunedModel selected() {
+    Models models = nothing(options_.greedy.penalty.ridge, false);
+    TuningRound round;
+    round.wanted = options_.greedy.terms;
+    round.select_ridge = round.ridge = models.front().ridge;
+    select(round.wanted, models);
+    finish(round, models);
+    return models.front();
+  }
+
+  // Ends with the rounds that are complete, if there are any.
   [[nodiscard]] TunedModel run() {
     Models models = nothing(options_.greedy.penalty.ridge, true);
-    add_rounds(models, {});
+    try {
+      while (!is_complete(models)) {
+        Models next = models;
+        add_round(next, {});
+        models = std::move(next);
+      }
+    } catch (const OutOfTime&) {
+      if (models.front().rounds.empty()) throw;
+    }
     return models.front();
   }
 
@@ -124,8 +153,8 @@ class TunedSearch {
     double rows = 0;
     for (std::size_t f = 0; f < folds_.size(); ++f) {
       const BlockedRows stretched = folds_[f].problem.rows.stretched(models[f].stretch);
-      loss += loss_sum(with_rows(folds_[f].problem, stretched), models[f].active.score());
-      rows += static_cast<double>(stretched.rows());
+      loss += loss_sum(folds_[f].problem.with_rows(stretched), models[f].active.score());
+      rows += stretched.total_weight();
     }
     round.risk = loss / rows;
     round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -141,12 +170,12 @@ class TunedSearch {
   }
   void select(Index terms, const Problem& all, TunedModel& model) {
     const BlockedRows rows = all.rows.stretched(model.stretch);
-    const Problem problem = with_rows(all, rows);
+    const Problem problem = all.with_rows(rows);
     const double sigma = options_.dictionary.needs_sigma()
                              ? width_by(options_.width_rule, rows, options_.seed, problem.workers).sigma
                              : 1;
-    Candidates candidates(options_.dictionary,
-                          {rows.inputs(), sigma, options_.seed, &rows, options_.text_columns});
+    Candidates candidates(options_.dictionary, {rows.inputs(), sigma, options_.seed, &rows,
+                                                options_.text_columns, &problem.workers});
     if (options_.normalise)
       candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
     model.candidates = candidates.size();
@@ -159,7 +188,7 @@ class TunedSearch {
     const auto refit = make_refit(problem, greedy.penalty);
     const StepCallback on_step = [&](const GreedyStep& step, const ActiveSet& active) {
       stop_if_over(options_.end);
-      return !on_step_ || on_step_(active.size(), 0, step.risk);
+      if (on_step_) on_step_(active.size(), 0, step.risk);
     };
     model.active = run_greedy(problem, candidates, *engine, *refit, greedy, on_step, model.active).active;
     std::ranges::fill(model.active.candidates, Index{-1});  // the next candidates are others
@@ -205,7 +234,6 @@ class TunedSearch {
   std::vector<Stop> tuned(const TuningFold& fold, const TunedModel& model, int most_steps) {
     const Problem& problem = fold.problem;
     const BlockedRows rows = problem.rows.stretched(model.stretch);
-    const auto n_rows = static_cast<double>(rows.rows());
     std::vector<Stop> stops;
     std::size_t best = 0;
     const auto stop_at = [&](const Tuned& state) {
@@ -215,11 +243,10 @@ class TunedSearch {
     };
     if (fold.held_out) stop_at({model.active, std::vector<double>(model.stretch.size(), 1.0), 0, 0});
     const Tuned last =
-        tune(with_rows(problem, rows), model.active,
+        tune(problem.with_rows(rows), model.active,
              {model.ridge, most_steps, options_.pull, model.stretches_inputs}, [&](const Tuned& state) {
                stop_if_over(options_.end);
-               if (on_step_ && !on_step_(state.active.size(), state.step, state.objective / n_rows))
-                 throw Error(ErrorKind::kInterrupted, "training was interrupted");
+               if (on_step_) on_step_(state.active.size(), state.step, state.objective / rows.total_weight());
                if (fold.held_out && std::ranges::binary_search(kStops, state.step)) stop_at(state);
                return (stops.empty() || stops.size() - best <= kPatience) && !options_.is_late();
              });
@@ -241,7 +268,7 @@ class TunedSearch {
     const Models start = models;
     double best_loss = std::numeric_limits<double>::infinity();
     double n_rows = 0;
-    for (const TuningFold& fold : folds_) n_rows += static_cast<double>(fold.held_out->rows.rows());
+    for (const TuningFold& fold : folds_) n_rows += fold.held_out->rows.total_weight();
     for (const double ridge : ridges) {
       Models tried = start;
       double loss = 0;
@@ -250,7 +277,7 @@ class TunedSearch {
         TunedModel& model = tried[f];
         const BlockedRows rows = folds_[f].problem.rows.stretched(model.stretch);
         model.ridge = ridge;
-        static_cast<void>(fit_coefficients(with_rows(folds_[f].problem, rows), ridge, model.active));
+        static_cast<void>(fit_coefficients(folds_[f].problem.with_rows(rows), ridge, model.active));
         loss += held_out_loss(folds_[f], model.active, model.stretch);
       }
       if (!(loss < best_loss)) continue;
@@ -279,14 +306,32 @@ std::vector<TunedModel> complete_tuned(std::span<const TuningFold> folds, std::v
   return TunedSearch(folds, options, on_step).complete(std::move(begun), ridges);
 }
 
-std::vector<double> held_out_losses(std::span<const TuningFold> folds, std::span<const TunedModel> models) {
-  std::vector<double> losses;
+std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds,
+                                       std::span<const double> select_ridges, std::span<const double> ridges,
+                                       const TunedSearchOptions& options,
+                                       const TunedSearchCallback& on_step) {
+  return TunedSearch(folds, options, on_step).untuned(select_ridges, ridges);
+}
+
+HeldOutLosses held_out_losses(std::span<const TuningFold> folds, std::span<const TunedModel> models) {
+  HeldOutLosses result;
   for (std::size_t f = 0; f < folds.size(); ++f) {
-    const BlockedRows rows = folds[f].held_out->rows.stretched(models[f].stretch);
+    const BlockedRows rows = models[f].seen(folds[f].held_out->rows);
     const std::vector<double> more = row_losses(held_out_problem(folds[f], rows), models[f].active.score());
-    losses.insert(losses.end(), more.begin(), more.end());
+    result.losses.insert(result.losses.end(), more.begin(), more.end());
+    result.weights.insert(result.weights.end(), rows.weights().begin(), rows.weights().end());
   }
-  return losses;
+  return result;
+}
+
+PairedLosses paired_losses(const HeldOutLosses& first, const HeldOutLosses& second) {
+  return paired_losses(first.losses, second.losses, first.weights);
+}
+
+TunedModel select_all(const Problem& problem, const TunedSearchOptions& options,
+                      const TunedSearchCallback& on_step) {
+  const TuningFold all{problem, std::nullopt};
+  return TunedSearch({&all, 1}, options, on_step).selected();
 }
 
 TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& options,
@@ -302,8 +347,8 @@ TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const 
   constexpr int kFewSteps = 5;
   const auto refitted_risk = [&](TunedModel& model) {
     const BlockedRows rows = problem.rows.stretched(model.stretch);
-    static_cast<void>(fit_coefficients(with_rows(problem, rows), model.ridge, model.active));
-    return loss_sum(with_rows(problem, rows), model.active.score());
+    static_cast<void>(fit_coefficients(problem.with_rows(rows), model.ridge, model.active));
+    return loss_sum(problem.with_rows(rows), model.active.score());
   };
   if (options.is_late()) return found;
   const TuningFold all{problem, std::nullopt};
@@ -311,7 +356,7 @@ TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const 
   TunedModel continued = found;
   if (refitted_risk(again) <= kAsGood * refitted_risk(continued)) return again;
   const BlockedRows rows = problem.rows.stretched(found.stretch);
-  const Tuned further = tune(with_rows(problem, rows), continued.active,
+  const Tuned further = tune(problem.with_rows(rows), continued.active,
                              {found.ridge, kFewSteps, options.pull, found.stretches_inputs}, {});
   adopt(further, continued);
   continued.rounds.back().steps += further.step;

@@ -57,6 +57,8 @@ struct TunedModel {
 
   // Mean loss of the held-out rows of all folds.
   [[nodiscard]] double held_out() const { return rounds.back().held_out; }
+  // The rows as its terms see them.
+  [[nodiscard]] BlockedRows seen(const BlockedRows& rows) const { return rows.stretched(stretch); }
 };
 
 struct HeldOutRows {
@@ -70,8 +72,8 @@ struct TuningFold {
   std::optional<HeldOutRows> held_out;
 };
 
-// Called now and then; returning false ends the search with Error(kInterrupted).
-using TunedSearchCallback = std::function<bool(Index terms, int tuning_step, double risk)>;
+// Called now and then; what it throws ends the search.
+using TunedSearchCallback = std::function<void(Index terms, int tuning_step, double risk)>;
 
 // The same search in every fold, with held-out rows: all of them together say how far every tuning goes, and
 // with which ridge. The first round, which decides most, is tried with every other one of the ridges. Returns
@@ -87,9 +89,24 @@ using TunedSearchCallback = std::function<bool(Index terms, int tuning_step, dou
                                                      std::span<const double> ridges,
                                                      const TunedSearchOptions& options,
                                                      const TunedSearchCallback& on_step);
-// The loss of each held-out row, fold after fold.
-[[nodiscard]] std::vector<double> held_out_losses(std::span<const TuningFold> folds,
-                                                  std::span<const TunedModel> models);
+// The same search without tuning, all terms in one round: held-out rows choose the ridge of the selection and
+// that of the coefficients.
+[[nodiscard]] std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds,
+                                                     std::span<const double> select_ridges,
+                                                     std::span<const double> ridges,
+                                                     const TunedSearchOptions& options,
+                                                     const TunedSearchCallback& on_step);
+// The loss of each held-out row, fold after fold, and its weight (none: 1).
+struct HeldOutLosses {
+  std::vector<double> losses;
+  std::vector<double> weights;
+};
+[[nodiscard]] HeldOutLosses held_out_losses(std::span<const TuningFold> folds,
+                                            std::span<const TunedModel> models);
+[[nodiscard]] PairedLosses paired_losses(const HeldOutLosses& first, const HeldOutLosses& second);
+// All terms selected from all rows, with the ridge of the options, and none of them tuned.
+[[nodiscard]] TunedModel select_all(const Problem& problem, const TunedSearchOptions& options,
+                                    const TunedSearchCallback& on_step);
 // Every tuning has options.most_steps.
 [[nodiscard]] TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& options,
                                         const TunedSearchCallback& on_step);

@@ -23,10 +23,9 @@ TuningObjective::TuningObjective(const Problem& problem, const ActiveSet& active
   last_.active = active;
   last_.stretch.assign(n_inputs_, 1.0);
   last_.objective = fit_coefficients(problem, options.ridge, last_.active).objective;
-  // The prior is compared with the likelihood: half the squared error in units of its mean, or the log-loss.
+  // The prior is compared with the likelihood.
   scale_ = last_.objective > 0 ? 1 / last_.objective : 1;
-  const double mean = last_.objective / static_cast<double>(problem.rows.rows());
-  pull_ = options.pull * (problem.loss.is_quadratic() ? mean : 0.5);
+  pull_ = options.pull * problem.loss.of_likelihood(last_.objective / problem.count());
 }
 
 double TuningObjective::evaluate(std::span<const double> moves, std::span<double> gradient) {
@@ -40,7 +39,7 @@ double TuningObjective::evaluate(std::span<const double> moves, std::span<double
   }
   last_.active.atoms = atoms_.at(values);
   const BlockedRows rows = problem_.rows.stretched(last_.stretch);
-  const Problem there{rows, problem_.targets, problem_.loss, problem_.intercept, problem_.workers};
+  const Problem there = problem_.with_rows(rows);
   last_.objective = fit_coefficients(there, options_.ridge, last_.active).objective;
 
   const std::vector<double> derivatives = pulled_back(there);
@@ -73,7 +72,7 @@ std::vector<double> TuningObjective::pulled_back(const Problem& there) const {
     double* scores = arena.take(block.rows);
     double* first = arena.take(block.rows);
     score.evaluate(block, scores, arena);
-    static_cast<void>(there.loss.gradient(scores, there.targets.data() + block.first_row, block.rows, first));
+    static_cast<void>(there.gradient_of(block, scores, first));
     double* weights = arena.take(active.size() * block.stride);
     outer_product(active.theta, first, block.rows, block.stride, weights);
     double* inputs = nullptr;

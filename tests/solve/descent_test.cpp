@@ -21,22 +21,26 @@ class WrongLoss final : public Loss {
  public:
   explicit WrongLoss(double factor, double second_factor = 1)
       : factor_(factor), second_factor_(second_factor) {}
-  [[nodiscard]] std::string_view name() const override { return "wrong"; }
-  [[nodiscard]] bool is_quadratic() const override { return false; }
-  [[nodiscard]] double best_constant(double mean) const override {
-    return logistic_loss().best_constant(mean);
+  [[nodiscard]] std::string name() const override { return "wrong"; }
+  [[nodiscard]] Task task() const override { return Task::kClassification; }
+  [[nodiscard]] std::string_view measure() const override { return "wrong"; }
+  [[nodiscard]] double of_likelihood(double mean_loss) const override { return mean_loss; }
+  [[nodiscard]] double best_constant(const TargetColumn& targets) const override {
+    return logistic_loss().best_constant(targets);
   }
-  [[nodiscard]] double sum(const double* scores, const double* targets, Index count) const override {
-    return logistic_loss().sum(scores, targets, count);
+  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
+                           Index count) const override {
+    return logistic_loss().sum(scores, targets, weights, count);
   }
-  double gradient(const double* scores, const double* targets, Index count, double* first) const override {
-    const double sum = logistic_loss().gradient(scores, targets, count, first);
+  double gradient(const double* scores, const double* targets, const double* weights, Index count,
+                  double* first) const override {
+    const double sum = logistic_loss().gradient(scores, targets, weights, count, first);
     for (Index n = 0; n < count; ++n) first[n] *= factor_;
     return sum;
   }
-  double derivatives(const double* scores, const double* targets, Index count, double* first,
-                     double* second) const override {
-    const double sum = logistic_loss().derivatives(scores, targets, count, first, second);
+  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
+                     double* first, double* second) const override {
+    const double sum = logistic_loss().derivatives(scores, targets, weights, count, first, second);
     for (Index n = 0; n < count; ++n) first[n] *= factor_;
     for (Index n = 0; n < count; ++n) second[n] *= second_factor_;
     return sum;
@@ -107,7 +111,7 @@ TEST(Descent, AdviceIsAboutThePenaltyThatIsGiven) {
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
       EXPECT_NE(
-          std::string(error.what()).find(penalty.norm_bound > 0 ? "smaller --norm-bound" : "larger --ridge"),
+          std::string(error.what()).find(penalty.norm_bound > 0 ? "smaller norm bound" : "larger ridge"),
           std::string::npos)
           << error.what();
     }
@@ -117,7 +121,7 @@ TEST(Descent, AdviceIsAboutThePenaltyThatIsGiven) {
 TEST(Descent, NothingToFitIsFittedAtOnce) {
   const Classes classes;
   Workers workers(1);
-  for (const Loss* loss : losses()) {
+  for (const Loss* loss : reference::both_losses()) {
     for (const Penalty penalty : {Penalty{0.1, 0}, Penalty{0, 2}}) {
       const Problem problem{classes.rows, classes.y, *loss, Intercept::kNone, workers};
       ActiveSet none;

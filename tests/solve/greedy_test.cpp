@@ -63,8 +63,7 @@ GreedyResult run(const Setting& setting, const Loss& loss, const RunOptions& opt
   const auto engine = options.engine == EngineKind::kGram
                           ? make_gram_engine(problem, setting.candidates)
                           : make_lazy_engine(problem, setting.candidates, options.precision);
-  const auto refit = loss.is_quadratic() ? make_least_squares_refit(problem, options.greedy.penalty)
-                                         : make_newton_refit(problem, options.greedy.penalty);
+  const auto refit = make_refit(problem, options.greedy.penalty);
   return run_greedy(problem, setting.candidates, *engine, *refit, options.greedy, on_step);
 }
 
@@ -83,7 +82,7 @@ Eigen::VectorXd objective_gradient(const Setting& setting, const Loss& loss, con
                                    double ridge) {
   const Eigen::VectorXd scores = scores_of(setting, active);
   Eigen::VectorXd first(setting.x.rows);
-  loss.gradient(scores.data(), setting.y.data(), setting.x.rows, first.data());
+  loss.gradient(scores.data(), setting.y.data(), nullptr, setting.x.rows, first.data());
   Eigen::VectorXd gradient(1 + active.size());
   gradient[0] = first.sum();
   for (Index m = 0; m < active.size(); ++m) {
@@ -249,8 +248,8 @@ TEST(Greedy, LogisticFindsTheAtomsOfTheTruth) {
 }
 
 TEST(Greedy, EveryRefitIsOptimal) {
-  for (const Loss* loss : losses()) {
-    const Setting setting = loss->is_quadratic() ? noisy_regression(900, 5) : noisy_classes(900, 5);
+  for (const Loss* loss : reference::both_losses()) {
+    const Setting setting = loss->constant_curvature() ? noisy_regression(900, 5) : noisy_classes(900, 5);
     for (const Index terms : {1, 3, 10}) {
       const double ridge = 0.3;
       const GreedyResult result = run(setting, *loss, {{terms, 2, 0, {ridge, 0}}});
@@ -265,8 +264,8 @@ TEST(Greedy, EveryRefitIsOptimal) {
 }
 
 TEST(Greedy, NormBoundIsMetAndOptimal) {
-  for (const Loss* loss : losses()) {
-    const Setting setting = loss->is_quadratic() ? noisy_regression(900, 6) : noisy_classes(900, 6);
+  for (const Loss* loss : reference::both_losses()) {
+    const Setting setting = loss->constant_curvature() ? noisy_regression(900, 6) : noisy_classes(900, 6);
     const double bound = 1.5;
     const GreedyResult result = run(setting, *loss, {{8, 2, 0, {0, bound}}});
     const Eigen::Map<const Eigen::VectorXd> theta(result.active.theta.data(), result.active.size());
@@ -316,10 +315,10 @@ TEST(Greedy, SkipsDependentAtomsAndSaysWhich) {
 }
 
 TEST(Greedy, DoesNotDependOnThreads) {
-  for (const Loss* loss : losses()) {
-    const Setting setting = loss->is_quadratic() ? noisy_regression(5000, 9) : noisy_classes(5000, 9);
+  for (const Loss* loss : reference::both_losses()) {
+    const Setting setting = loss->constant_curvature() ? noisy_regression(5000, 9) : noisy_classes(5000, 9);
     for (const EngineKind engine : {EngineKind::kLazy, EngineKind::kGram}) {
-      if (engine == EngineKind::kGram && !loss->is_quadratic()) continue;
+      if (engine == EngineKind::kGram && !loss->constant_curvature().has_value()) continue;
       const GreedyResult one =
           run(setting, *loss, {{12, 3, 0, {0.1, 0}}, Intercept::kUnpenalised, engine, 1});
       for (const int threads : {2, 5}) {
@@ -349,8 +348,8 @@ void expect_same_in_both_precisions(const Setting& setting, const Loss& loss, co
 }
 
 TEST(Greedy, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
-  for (const Loss* loss : losses()) {
-    const Setting setting = loss->is_quadratic() ? noisy_regression(5000, 31) : noisy_classes(5000, 31);
+  for (const Loss* loss : reference::both_losses()) {
+    const Setting setting = loss->constant_curvature() ? noisy_regression(5000, 31) : noisy_classes(5000, 31);
     for (const Index per_step : {1, 4})
       expect_same_in_both_precisions(setting, *loss, {20, per_step, 0, {0.1, 0}});
   }
@@ -360,7 +359,7 @@ TEST(Greedy, MixedPrecisionTellsNearTiesApart) {
   // Inputs that differ by one part in 1e8, far below what single precision sees: a few, which are looked at
   // again one by one, and so many that the whole gradient is. The best one is never the first.
   for (const Index copies : {Index{2}, kInputs}) {
-    for (const Loss* loss : losses()) {
+    for (const Loss* loss : reference::both_losses()) {
       Setting setting(3000, "gaussian(order=2, sigma=2.2)", 32);
       const std::vector<double> noise = reference::random_vector(3000, 33);
       for (Index i = 0; i < setting.x.rows; ++i) {
@@ -368,7 +367,7 @@ TEST(Greedy, MixedPrecisionTellsNearTiesApart) {
         const double base = x[0];
         for (Index j = 0; j < copies; ++j) x[j] = base * (1 + 1e-8 * static_cast<double>((5 * j + 3) % 7));
         const double y = base + 0.3 * base * base + noise[static_cast<std::size_t>(i)];
-        setting.y[static_cast<std::size_t>(i)] = loss->is_quadratic() ? y : (y > 0 ? 1 : -1);
+        setting.y[static_cast<std::size_t>(i)] = loss->constant_curvature() ? y : (y > 0 ? 1 : -1);
       }
       for (const Index per_step : {1, 3})
         expect_same_in_both_precisions(setting, *loss, {6, per_step, 0, {1, 0}});
@@ -411,11 +410,8 @@ TEST(Greedy, ProductsOfRunnersUpAreNotComputedAgain) {
 TEST(Greedy, RecordsThePath) {
   const Setting setting = noisy_regression(800, 10);
   Index calls = 0;
-  const GreedyResult result =
-      run(setting, squared_loss(), {{7, 3, 0, {0.1, 0}}}, [&](const GreedyStep&, const ActiveSet&) {
-        ++calls;
-        return true;
-      });
+  const GreedyResult result = run(setting, squared_loss(), {{7, 3, 0, {0.1, 0}}},
+                                  [&](const GreedyStep&, const ActiveSet&) { ++calls; });
   ASSERT_EQ(result.path.size(), 3U);  // 3 + 3 + 1 terms
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(result.path[2].added.size(), 1U);
@@ -435,10 +431,22 @@ TEST(Greedy, StopsAtTheToleranceOrWhenAsked) {
   const GreedyResult full = run(setting, squared_loss(), {{12, 1, 0, {0.1, 0}}});
   const GreedyResult early = run(setting, squared_loss(), {{12, 1, full.path[4].risk, {0.1, 0}}});
   EXPECT_EQ(early.active.size(), 5);
-  EXPECT_THROW(
-      static_cast<void>(run(setting, squared_loss(), {{12, 1, 0, {0.1, 0}}},
-                            [](const GreedyStep&, const ActiveSet& active) { return active.size() < 3; })),
-      Error);
+  EXPECT_THROW(static_cast<void>(run(setting, squared_loss(), {{12, 1, 0, {0.1, 0}}},
+                                     [](const GreedyStep&, const ActiveSet& active) {
+                                       if (active.size() == 3) throw Error(ErrorKind::kInterrupted, "enough");
+                                     })),
+               Error);
+  // A stop in the midst of the search keeps the steps made so far, where that is wanted.
+  GreedyOptions options{12, 1, 0, {0.1, 0}};
+  options.keeps_what_there_is = true;
+  const GreedyResult stopped =
+      run(setting, squared_loss(), {options}, [](const GreedyStep&, const ActiveSet& active) {
+        if (active.size() == 4) throw OutOfTime();
+      });
+  EXPECT_TRUE(stopped.search_is_cut);
+  ASSERT_EQ(stopped.active.size(), 4);
+  EXPECT_EQ(stopped.path.size(), 4U);
+  EXPECT_EQ(stopped.path.back().risk, full.path[3].risk);
 }
 
 TEST(Greedy, EndsWhenTheCandidatesDo) {

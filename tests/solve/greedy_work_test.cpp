@@ -25,10 +25,11 @@ TEST(GreedyWork, ManyCopiesAreLaidAsideTogether) {
   const Candidates candidates(Dictionary("linear"), {x.cols, 1});
   for (const Loss* loss : {&squared_loss(), &logistic_loss()}) {
     std::vector<double> y = targets;
-    if (!loss->is_quadratic()) std::ranges::transform(y, y.begin(), [](double t) { return t > 0 ? 1 : -1; });
+    if (!loss->constant_curvature().has_value())
+      std::ranges::transform(y, y.begin(), [](double t) { return t > 0 ? 1 : -1; });
     Workers workers(2);
     const Problem problem{rows, y, *loss, Intercept::kUnpenalised, workers};
-    const GreedyOptions options{3, 1, 0, {1, 0}, {Rule::kGain, loss->is_quadratic() ? 1 : 32}};
+    const GreedyOptions options{3, 1, 0, {1, 0}, {Rule::kGain, loss->constant_curvature() ? 1 : 32}};
     const auto lazy = make_lazy_engine(problem, candidates, Precision::kMixed);
     CountingEngine engine(*lazy);
     const auto refit = make_refit(problem, options.penalty);

@@ -55,7 +55,8 @@ TEST(Leverage, IsThatOfTheFormula) {
           score += setting.active.theta[static_cast<std::size_t>(j)] * setting.x(n, j);
         }
         double first = 0;
-        (void)loss.derivatives(&score, &setting.y[static_cast<std::size_t>(n)], 1, &first, &weights[n]);
+        (void)loss.derivatives(&score, &setting.y[static_cast<std::size_t>(n)], nullptr, 1, &first,
+                               &weights[n]);
       }
       Eigen::MatrixXd hessian = a.transpose() * weights.asDiagonal() * a;
       hessian.diagonal().tail(inputs).array() += 2 * kRidge;

@@ -52,10 +52,7 @@ std::unique_ptr<Engine> make_engine(EngineKind kind, const Problem& problem, con
 }
 
 RefitFactory refits(const Problem& problem, const Penalty& penalty) {
-  return [problem, penalty] {
-    return problem.loss.is_quadratic() ? make_least_squares_refit(problem, penalty)
-                                       : make_newton_refit(problem, penalty);
-  };
+  return [problem, penalty] { return make_refit(problem, penalty); };
 }
 
 GreedyResult greedy(const Problem& problem, const Candidates& candidates, const GreedyOptions& options,
@@ -126,8 +123,8 @@ TEST(Normalised, NearTiesAreDecidedAsInDoublePrecision) {
     for (Index j = 1; j < kInputs; ++j) setting.x(i, j) = setting.x(i, 0) + 1e-7 * setting.x(i, j);
   }
   setting.candidates.normalise(setting.rows, true, setting.workers);
-  for (const Loss* loss : losses()) {
-    if (!loss->is_quadratic()) setting.make_classes();
+  for (const Loss* loss : reference::both_losses()) {
+    if (!loss->constant_curvature().has_value()) setting.make_classes();
     const Problem problem = setting.problem(*loss);
     const auto engine_of = [&](EngineKind kind) { return make_engine(kind, problem, setting.candidates); };
     Gradient mixed;
@@ -203,8 +200,7 @@ TEST(Gain, OfClassesIsThatOfTheQuadraticModel) {
   for (const Index n_before : {0, 1, 4}) {
     ActiveSet active = n_before == 0 ? ActiveSet() : chosen_first(n_before);
     if (n_before == 0) {
-      const double sum = std::accumulate(setting.y.begin(), setting.y.end(), 0.0);
-      active.intercept = logistic_loss().best_constant(sum / static_cast<double>(setting.y.size()));
+      active.intercept = logistic_loss().best_constant({setting.y});
     }
     Eigen::MatrixXd before(setting.x.rows, 1 + n_before);
     before.col(0).setOnes();
@@ -215,7 +211,8 @@ TEST(Gain, OfClassesIsThatOfTheQuadraticModel) {
     }
     Eigen::VectorXd first(setting.x.rows);
     Eigen::VectorXd second(setting.x.rows);
-    logistic_loss().derivatives(scores.data(), setting.y.data(), setting.x.rows, first.data(), second.data());
+    logistic_loss().derivatives(scores.data(), setting.y.data(), nullptr, setting.x.rows, first.data(),
+                                second.data());
     Eigen::MatrixXd hessian = before.transpose() * second.asDiagonal() * before;
     for (Index m = 1; m <= n_before; ++m) hessian(m, m) += 2 * ridge;
     Index best = -1;
@@ -266,9 +263,9 @@ TEST(Gain, OfRareClassesHasTheCurvatureOfTheBestConstant) {
 
 TEST(Shortlist, LaterPicksAreNotCopiesOfTheFirst) {
   // With so large a width x * G is x once more.
-  for (const Loss* loss : losses()) {
+  for (const Loss* loss : reference::both_losses()) {
     Setting setting("linear + gaussian(order=1, sigma=30)");
-    if (!loss->is_quadratic()) setting.make_classes();
+    if (!loss->constant_curvature().has_value()) setting.make_classes();
     setting.candidates.normalise(setting.rows, true, setting.workers);
     const auto inputs_of_first_picks = [&](Index shortlist) {
       const GreedyResult result = greedy(setting.problem(*loss), setting.candidates,
@@ -298,9 +295,9 @@ TEST(Shortlist, PicksEqualStepsOfOneForTheSquaredLoss) {
 }
 
 TEST(Shortlist, MixedPrecisionChoosesTheAtomsOfDoublePrecision) {
-  for (const Loss* loss : losses()) {
+  for (const Loss* loss : reference::both_losses()) {
     Setting setting("linear + gaussian(order=2, sigma=2)", 3000);
-    if (!loss->is_quadratic()) setting.make_classes();
+    if (!loss->constant_curvature().has_value()) setting.make_classes();
     setting.candidates.normalise(setting.rows, true, setting.workers);
     for (const Rule rule : {Rule::kGradient, Rule::kGain}) {
       for (const Index per_step : {1, 3}) {
@@ -338,10 +335,10 @@ struct Misleading : Setting {
 };
 
 TEST(Refine, SwapsWhatGreedyTookTooEarly) {
-  for (const Loss* loss : losses()) {
+  for (const Loss* loss : reference::both_losses()) {
     for (const Rule rule : {Rule::kGradient, Rule::kGain}) {
       Misleading setting;
-      if (!loss->is_quadratic()) {
+      if (!loss->constant_curvature().has_value()) {
         for (double& value : setting.y) value = value > 0 ? 1 : -1;
       }
       const Problem problem = setting.problem(*loss);
