@@ -210,10 +210,9 @@ DataSet generate_year_shape(const LoadOptions& options, Workers& workers) {
   generate.noise = 1;
   const Generator generator(generate);
   data.setting.train.x = Matrix(options.generated_rows, generate.inputs);
-  generator.make_rows(0, data.setting.train.x, data.setting.train.y, workers.pool.threads());
+  generator.make_rows(0, data.setting.train.x, data.setting.train.y, workers.threads());
   data.setting.test.x = Matrix(options.generated_rows / 9, generate.inputs);
-  generator.make_rows(options.generated_rows, data.setting.test.x, data.setting.test.y,
-                      workers.pool.threads());
+  generator.make_rows(options.generated_rows, data.setting.test.x, data.setting.test.y, workers.threads());
   prepare(data.setting, std::nullopt, workers);
   return data;
 }

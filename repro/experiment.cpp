@@ -1,4 +1,5 @@
 #include "repro/experiment.hpp"
+#include "core/clock.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -17,12 +18,7 @@
 namespace mfga::repro {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using FeatureMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::vector<double> scores_of(const ScoreFunction& score, const BlockedRows& rows, Workers& workers) {
   std::vector<double> result(static_cast<std::size_t>(rows.rows()));
@@ -93,8 +89,9 @@ double logistic_errors(const Setting& setting, const FeatureMatrix& train, const
                        Intercept intercept, const Grid& grid, Workers& workers, Matrix& errors) {
   std::vector<InputColumn> inputs;
   for (Index j = 0; j < train.cols(); ++j) inputs.push_back({j, 0, 1});
-  const BlockedRows train_rows({train.data(), train.rows(), train.cols(), train.cols(), 1}, inputs);
-  const BlockedRows test_rows({test.data(), test.rows(), test.cols(), test.cols(), 1}, inputs);
+  const BlockedRows train_rows(ConstMatrixView{train.data(), train.rows(), train.cols(), train.cols(), 1},
+                               inputs);
+  const BlockedRows test_rows(ConstMatrixView{test.data(), test.rows(), test.cols(), test.cols(), 1}, inputs);
   const Problem problem{train_rows, setting.train.y, *setting.loss, intercept, workers};
   double seconds = 0;
   for (std::size_t t = 0; t < grid.terms.size(); ++t) {
@@ -155,8 +152,7 @@ ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, con
     const Problem problem{train, setting.train.y, *setting.loss, method.intercept, workers};
     const Penalty penalty{grid.ridges[r], 0};
     const auto engine = make_lazy_engine(problem, candidates, Precision::kMixed);
-    const auto refit = setting.loss->is_quadratic() ? make_least_squares_refit(problem, penalty)
-                                                    : make_newton_refit(problem, penalty);
+    const auto refit = make_refit(problem, penalty);
     double evaluation_seconds = 0;
     double last_error = constant_error(setting);
     std::size_t next = 0;
@@ -173,7 +169,6 @@ ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, con
                        }
                      }
                      evaluation_seconds += seconds_since(evaluation_start);
-                     return true;
                    });
     const double seconds = seconds_since(start) - evaluation_seconds;
     // A run that ended early, for want of candidates, keeps its last model.
@@ -222,7 +217,7 @@ ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& met
   const double feature_seconds = seconds_since(feature_start);
   const FeatureMatrix test_features = materialise(atoms, test, workers);
   const double solve_seconds =
-      setting.loss->is_quadratic()
+      setting.loss->constant_curvature()
           ? ridge_errors(setting, train_features, test_features, method.intercept, grid, table.errors)
           : logistic_errors(setting, train_features, test_features, method.intercept, grid, workers,
                             table.errors);

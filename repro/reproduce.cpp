@@ -1,4 +1,5 @@
 #include "repro/reproduce.hpp"
+#include "core/clock.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,12 +19,6 @@
 
 namespace mfga::repro {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // How much work a run does.
 struct Effort {
@@ -195,7 +190,7 @@ class DataSetRun {
     Curve curve{"MFGA", {}, std::string(kOurPart)};
     const Index most = std::min(terms_, effort_.most_default_terms);
     for (const Index terms : {most, std::max<Index>(1, most / 10)}) {
-      const DefaultFit fit = default_fit(setting_, terms, effort_.most_default_rows, workers_.pool.threads());
+      const DefaultFit fit = default_fit(setting_, terms, effort_.most_default_rows, workers_.threads());
       MethodRow row = new_row(kOurPart, "MFGA");
       row.paper = std::nullopt;
       row.terms = terms;
@@ -370,7 +365,7 @@ Results reproduce(const ReproduceOptions& options, const Results& earlier,
   Results results = earlier;
   results.mfga_version = version();
   results.quick = options.quick;
-  results.cores = workers.pool.threads();
+  results.cores = workers.threads();
 
   std::vector<DataSetLoader> loaders;
   for (const std::string& name : options.data_sets.empty() ? data_set_names() : options.data_sets) {

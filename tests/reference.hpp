@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -11,6 +12,8 @@
 
 #include "core/row_blocks.hpp"
 #include "features/candidates.hpp"
+#include "losses/logistic.hpp"
+#include "losses/squared.hpp"
 #include "mfga/dictionary.hpp"
 #include "mfga/views.hpp"
 #include "solve/problem.hpp"
@@ -24,6 +27,9 @@ inline Matrix random_matrix(Index rows, Index cols, unsigned seed) {
   for (double& value : matrix.values) value = normal(generator);
   return matrix;
 }
+
+// For targets of -1 and 1.
+inline std::array<const Loss*, 2> both_losses() { return {&squared_loss(), &logistic_loss()}; }
 
 inline std::vector<double> random_vector(Index size, unsigned seed) {
   const Matrix column = random_matrix(size, 1, seed);

@@ -59,6 +59,7 @@ struct CrossValidatedFit {
 // Chooses the ridge, then learns from all rows with it. options.ridge does not count.
 [[nodiscard]] CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& options,
                                                const CrossValidationOptions& validation = {},
-                                               const ProgressCallback& progress = {});
+                                               const ProgressCallback& progress = {},
+                                               ThreadPool* pool = nullptr);
 
 }  // namespace mfga

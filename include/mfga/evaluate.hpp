@@ -26,14 +26,16 @@ struct Evaluation {
 
 // x has the columns that the model was trained on. y is the target; of a classification model the numbers
 // that are its labels, or 0 and 1 for the first and the second where its labels are texts. A label that the
-// model does not know is an Error(kBadData). Threads: 0 means all cores.
+// model does not know is an Error(kBadData). Threads: 0 means all cores. No weights: each row
+// counts once.
 [[nodiscard]] Evaluation evaluate(const Model& model, ConstMatrixView x, std::span<const double> y,
-                                  int threads = 0);
+                                  int threads = 0, std::span<const double> weights = {});
 
 // From scores that are known already, such as those of a Predictor. The targets are numbers for regression;
 // for classification 1 where the class is the second label of the model, else 0.
 [[nodiscard]] Evaluation evaluate_scores(const Model& model, std::span<const double> scores,
-                                         std::span<const double> targets);
+                                         std::span<const double> targets,
+                                         std::span<const double> weights = {});
 
 // The target of a table as evaluate_scores takes it. A label that the model does not know is an
 // Error(kBadData) that names file and line. A dot at the end of a label is dropped where that makes it known,

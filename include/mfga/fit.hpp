@@ -6,13 +6,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "mfga/dictionary.hpp"
 #include "mfga/model.hpp"
+#include "mfga/progress.hpp"
+#include "mfga/thread_pool.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
@@ -22,6 +23,7 @@ struct RowLines;  // mfga/table.hpp
 // Defaults, bounds and help of each option stand in the option table (docs/options.md).
 struct FitOptions {
   std::string task = "auto";          // auto | regression | classification
+  std::string loss = "auto";          // auto | squared | logistic | huber | huber(DELTA) | poisson
   std::string method = "mfga";        // mfga | rks | lkrf | eerf | gk | glk
   std::string preset = "none";        // none | paper
   std::string features = {};          // the dictionary; empty: automatic, or the preset's
@@ -55,8 +57,9 @@ struct FitOptions {
   void validate() const;
 };
 
+// Set by name: only x and y must be given. Nothing is copied; the numbers must stay where they are.
 struct TrainingData {
-  ConstMatrixView x;
+  TableView x;
   std::span<const double> y;              // for classification: exactly two distinct values
   std::vector<std::string> columns = {};  // names of x's columns; empty: x0, x1, ...
   std::string target_name = "y";
@@ -64,6 +67,9 @@ struct TrainingData {
   Index unnamed_columns = 0;                  // of a file without column names; see Model
   std::vector<TextColumn> text_columns = {};  // which columns of x are levels of text; see Table
   const RowLines* lines = nullptr;            // where the rows stand in a file, for messages
+  // How much each row counts: a row of weight 2 is worth two copies of it, one of weight 0 is left out.
+  // Empty: 1.
+  std::span<const double> weights = {};
 };
 
 struct PathStep {
@@ -109,7 +115,8 @@ struct FitReport {
   TuningReport tuning;
   int metric_rounds = 0;  // of those of a learned metric, how many held-out rows gained by
   std::vector<std::string> warnings;
-  std::vector<std::string> cut_short;  // what the time limit left out, or ended early
+  std::vector<std::string> cut_short;  // what the time limit, or a stop, left out or ended early
+  bool stopped = false;                // the progress callback asked for a stop
   double prepare_seconds = 0;          // standardisation, kernel width, learned metric, candidates
   double validate_seconds = 0;         // choosing the ridge
   double tune_seconds = 0;             // trying with held-out rows whether and how far to tune
@@ -129,20 +136,8 @@ struct FitResult {
   FitReport report;
 };
 
-struct Progress {
-  Index terms = 0;
-  Index terms_wanted = 0;
-  double risk = 0;
-  double seconds = 0;
-  double validated = 1;    // below 1: the part of a cross-validation that is done, and nothing else counts
-  int tuning_steps = 0;    // while the terms are tuned: the moves so far
-  std::string phase = {};  // which part of the work this is, if it is not the fit itself
-};
-// Called after each greedy step, from one thread at a time; returning false ends the fit with
-// Error(kInterrupted).
-using ProgressCallback = std::function<bool(const Progress&)>;
-
+// `pool`: threads that other calls may use as well, in place of options.threads.
 [[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options,
-                            const ProgressCallback& progress = {});
+                            const ProgressCallback& progress = {}, ThreadPool* pool = nullptr);
 
 }  // namespace mfga

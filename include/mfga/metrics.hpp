@@ -25,12 +25,15 @@ struct ClassificationMetrics {
   std::optional<double> average_precision;  // mean precision over its rows, ranked by their scores
 };
 
-// Throw Error(kInvalidArgument) for lists of different length, Error(kBadData) for numbers that are not
-// finite, or too large to be squared.
+// Throw Error(kInvalidArgument) for lists of different length or weights that are negative, Error(kBadData)
+// for numbers that are not finite, or too large to be squared. A row counts as often as its weight says; no
+// weights: once.
 [[nodiscard]] RegressionMetrics regression_metrics(std::span<const double> predictions,
-                                                   std::span<const double> targets);
+                                                   std::span<const double> targets,
+                                                   std::span<const double> weights = {});
 // Scores of a logistic model; positives holds 1 where the true class is the second one, else 0.
 [[nodiscard]] ClassificationMetrics classification_metrics(std::span<const double> scores,
-                                                           std::span<const double> positives);
+                                                           std::span<const double> positives,
+                                                           std::span<const double> weights = {});
 
 }  // namespace mfga

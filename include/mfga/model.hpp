@@ -50,6 +50,9 @@ struct TrainingRecord {
 
 struct Model {
   Task task = Task::kRegression;
+  // That the coefficients minimise, by name; it says what a score means. Empty: the usual one of the task,
+  // squared or logistic.
+  std::string loss;
   std::string target_name = "y";
   // Predictions are target_shift + target_scale * score; both are trivial for classification.
   double target_shift = 0;

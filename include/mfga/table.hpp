@@ -69,6 +69,7 @@ struct Table {
   std::string target_name;                  // empty: the table has no target
   std::vector<double> target;               // numbers; or positions in `labels` where the target is text
   std::vector<std::string> labels;          // the distinct texts of a text target, sorted
+  std::vector<double> weights;              // of the rows, if a column of them was asked for
   Index unnamed_columns = 0;  // of the file, if its columns have no names (x0, x1, ... are positions); else 0
   RowLines lines;
   std::vector<std::string> remarks;   // what was decided about the file: sentences for a report
@@ -114,10 +115,14 @@ class TableFile {
   [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const;
   // Says that some rows of stored_numbers() will not be looked at soon, so that they need no memory.
   void forget(ConstMatrixView rows) const;
-  // All columns but the target and the ignored ones are predictors. An empty target is the default one. The
-  // columns in `text` are text even if they hold numbers.
+  // All columns but the target, the ignored ones and that of the weights are predictors. An empty target is
+  // the default one, no weight means none. The columns in `text` are text even if they hold numbers.
   [[nodiscard]] Table read_for_training(std::string_view target, std::span<const std::string> ignore,
-                                        std::span<const std::string> text = {}) const;
+                                        std::span<const std::string> text = {},
+                                        std::string_view weight = {}) const;
+  // The numbers of a column that says how much each row counts; `option` names the option in error messages.
+  [[nodiscard]] std::vector<double> read_weights(std::string_view name_or_index,
+                                                 std::string_view option) const;
 
  private:
   struct Impl;

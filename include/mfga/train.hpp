@@ -35,6 +35,6 @@ struct TrainResult {
 };
 
 [[nodiscard]] TrainResult train(const TrainingData& data, const TrainOptions& options,
-                                const ProgressCallback& progress = {});
+                                const ProgressCallback& progress = {}, ThreadPool* pool = nullptr);
 
 }  // namespace mfga

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -12,44 +13,49 @@ namespace mfga {
 namespace {
 
 // How many inputs take more than two values.
-Index count_numbers(const BlockedRows& rows) {
-  struct Seen {
-    std::optional<double> first;
-    std::optional<double> second;
-    bool more = false;
-  };
-  std::vector<Seen> seen(static_cast<std::size_t>(rows.inputs()));
-  Arena arena;
-  for (Index b = 0; b < rows.blocks(); ++b) {
-    const Arena::Scope scope(arena);
-    const RowBlock block = rows.load(b, arena);
-    for (Index j = 0; j < block.inputs; ++j) {
-      auto& [first, second, more] = seen[static_cast<std::size_t>(j)];
-      const double* x = block.input(j);
-      for (Index n = 0; n < block.rows && !more; ++n) {
-        if (!first) {
-          first = x[n];
-        } else if (x[n] != *first && !second) {
-          second = x[n];
-        } else if (x[n] != *first && x[n] != *second) {
-          more = true;
-        }
+Index count_numbers(const BlockedRows& rows, Workers& workers) {
+  const auto n_inputs = static_cast<std::size_t>(rows.inputs());
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  // Of each input the first values that differ, at most three.
+  constexpr std::size_t kMost = 3;
+  const auto add = [](double value, double* seen) {
+    for (std::size_t i = 0; i < kMost; ++i) {
+      if (value == seen[i]) return;
+      if (std::isnan(seen[i])) {
+        seen[i] = value;
+        return;
       }
     }
-  }
-  return std::ranges::count_if(seen, [](const Seen& input) { return input.more; });
+  };
+  std::vector<double> seen(kMost * n_inputs);
+  reduce_over_blocks(
+      rows, workers, seen, none,
+      [&](const RowBlock& block, Arena& /*arena*/, double* out) {
+        for (Index j = 0; j < block.inputs; ++j) {
+          double* own = out + static_cast<Index>(kMost) * j;
+          for (Index n = 0; n < block.rows && std::isnan(own[kMost - 1]); ++n) add(block.input(j)[n], own);
+        }
+      },
+      [&](double* out, const double* partial) {
+        for (std::size_t i = 0; i < kMost * n_inputs; ++i) {
+          if (!std::isnan(partial[i])) add(partial[i], out + i / kMost * kMost);
+        }
+      });
+  Index count = 0;
+  for (std::size_t j = 0; j < n_inputs; ++j) count += std::isnan(seen[kMost * j + kMost - 1]) ? 0 : 1;
+  return count;
 }
 
 // Functions of single inputs, with as many knots as there are rows and time for; without any if all inputs
 // have two values, or if there are so many inputs that a few knots of each are candidates without end.
-std::string univariate_features(const BlockedRows& rows) {
+std::string univariate_features(const BlockedRows& rows, Workers& workers) {
   constexpr Index kKnotsOfAll = 2000;
   constexpr Index kRowsPerKnot = 10;
   constexpr Index kFewest = 32;
   constexpr Index kMost = 200;
   constexpr Index kMostOfAll = 20000;
   constexpr Index kTooFew = 4;
-  const Index numbers = count_numbers(rows);
+  const Index numbers = count_numbers(rows, workers);
   if (numbers == 0) return "linear";
   const Index wanted =
       std::clamp(std::min(kKnotsOfAll / numbers, rows.rows() / kRowsPerKnot), kFewest, kMost);
@@ -75,8 +81,8 @@ bool has_few_pairs(const BlockedRows& rows) {
 
 }  // namespace
 
-std::string automatic_features(const BlockedRows& rows) {
-  std::string features = univariate_features(rows);
+std::string automatic_features(const BlockedRows& rows, Workers& workers) {
+  std::string features = univariate_features(rows, workers);
   if (rows.inputs() == 1) return features;  // steps and hinges of one input leave nothing to products
   features +=
       has_few_pairs(rows) ? fmt::format(" + {} + gaussian(order=2)", kProducts) : " + gaussian(order=1)";
@@ -85,11 +91,11 @@ std::string automatic_features(const BlockedRows& rows) {
   return features;
 }
 
-AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows) {
-  const std::string whole = automatic_features(rows);
+AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows, Workers& workers) {
+  const std::string whole = automatic_features(rows, workers);
   if (rows.inputs() == 1) return {{whole}, 0};
   std::vector<std::string> dictionaries;
-  const std::string univariate = univariate_features(rows);
+  const std::string univariate = univariate_features(rows, workers);
   if (univariate != "linear") dictionaries.push_back(univariate);
   if (has_few_pairs(rows)) dictionaries.push_back(fmt::format("{} + {}", univariate, kProducts));
   const std::size_t place = dictionaries.size();
@@ -112,16 +118,17 @@ std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers
   constexpr double kHeavy =
       6;  // fourth moment; that of a normal distribution is 3, of a Laplace distribution 6
   std::vector<double> fourth_moments(static_cast<std::size_t>(standardised.inputs()));
-  sum_over_blocks(standardised, workers, fourth_moments,
-                  [](const RowBlock& block, Arena& /*arena*/, double* sums) {
-                    for (Index j = 0; j < block.inputs; ++j) {
-                      const double* x = block.input(j);
-                      for (Index n = 0; n < block.rows; ++n) sums[j] += x[n] * x[n] * x[n] * x[n];
-                    }
-                  });
+  sum_over_blocks(
+      standardised, workers, fourth_moments, [](const RowBlock& block, Arena& /*arena*/, double* sums) {
+        for (Index j = 0; j < block.inputs; ++j) {
+          const double* x = block.input(j);
+          for (Index n = 0; n < block.rows; ++n)
+            sums[j] += (block.weights == nullptr ? 1 : block.weights[n]) * x[n] * x[n] * x[n] * x[n];
+        }
+      });
   std::vector<ScaleKind> scales;
   for (const double moment : fourth_moments) {
-    const bool heavy = moment > kHeavy * static_cast<double>(standardised.rows());
+    const bool heavy = moment > kHeavy * standardised.total_weight();
     scales.push_back(heavy ? ScaleKind::kQuantile : ScaleKind::kStandard);
   }
   return scales;

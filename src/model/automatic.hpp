@@ -11,7 +11,7 @@
 namespace mfga {
 
 // The dictionary for these rows.
-[[nodiscard]] std::string automatic_features(const BlockedRows& rows);
+[[nodiscard]] std::string automatic_features(const BlockedRows& rows, Workers& workers);
 
 // That and parts of it, from the simplest on: functions of single inputs; products of two besides; all; and,
 // as tuned terms of one kind need no help of others, landmarks alone.
@@ -19,7 +19,7 @@ struct AutomaticDictionaries {
   std::vector<std::string> list;
   std::size_t whole = 0;  // the place of automatic_features
 };
-[[nodiscard]] AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows);
+[[nodiscard]] AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows, Workers& workers);
 
 // Of each input, standardised in the rows: quantile for those with heavy tails, else standard.
 [[nodiscard]] std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers);

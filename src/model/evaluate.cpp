@@ -76,7 +76,8 @@ std::vector<double> positives_of(const Model& model, std::span<const double> y) 
 
 }  // namespace
 
-Evaluation evaluate(const Model& model, ConstMatrixView x, std::span<const double> y, int threads) {
+Evaluation evaluate(const Model& model, ConstMatrixView x, std::span<const double> y, int threads,
+                    std::span<const double> weights) {
   if (static_cast<Index>(y.size()) != x.rows) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("there are {} targets for the {} rows of x", y.size(), x.rows));
@@ -84,18 +85,19 @@ Evaluation evaluate(const Model& model, ConstMatrixView x, std::span<const doubl
   const std::vector<double> scores = model.scores(x, threads);
   return evaluate_scores(
       model, scores,
-      model.task == Task::kClassification ? positives_of(model, y) : std::vector<double>(y.begin(), y.end()));
+      model.task == Task::kClassification ? positives_of(model, y) : std::vector<double>(y.begin(), y.end()),
+      weights);
 }
 
 Evaluation evaluate_scores(const Model& model, std::span<const double> scores,
-                           std::span<const double> targets) {
+                           std::span<const double> targets, std::span<const double> weights) {
   Evaluation evaluation;
   if (model.task == Task::kClassification) {
-    evaluation.classification = classification_metrics(scores, targets);
+    evaluation.classification = classification_metrics(scores, targets, weights);
     evaluation.rarer_label = model.labels[evaluation.classification->rarer_is_second ? 1 : 0];
     return evaluation;
   }
-  evaluation.regression = regression_metrics(model.predictions_from_scores(scores), targets);
+  evaluation.regression = regression_metrics(model.predictions_from_scores(scores), targets, weights);
   if (model.target_scale != 1) {
     evaluation.scaled_error_percent =
         100 * evaluation.regression->mse / (model.target_scale * model.target_scale);

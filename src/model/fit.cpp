@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <string_view>
 
+#include "core/blas.hpp"
 #include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
-#include "model/fitter.hpp"
+#include "model/fit_checks.hpp"
+#include "model/learners.hpp"
+#include "model/scoring.hpp"
+#include "solve/leverage.hpp"
 
 namespace mfga {
 namespace {
@@ -21,13 +26,420 @@ void check_ridge_of_tuning(const FitOptions& options, std::span<const double> ri
                           name));
 }
 
+// One fit, from the prepared data to the model and its report.
+class Fit {
+ public:
+  Fit(const TrainingData& data, const CountedRows& counted, const Plan& plan, Workers& workers,
+      Control& control)
+      : data_(data), counted_(counted), plan_(plan), workers_(workers), control_(control), work_{plan,
+                                                                                                 workers,
+                                                                                                 control,
+                                                                                                 report_,
+                                                                                                 best_,
+                                                                                                 {},
+                                                                                                 {}} {}
+
+  CrossValidatedFit run() {
+    std::optional<PreparedData> prepared;
+    {
+      const Control::NoStop until_there_is_something(control_);
+      Standardisation standard;
+      prepared = prepare(data_, counted_, plan_, workers_, standard);
+      standardised_ = standard.inputs;
+      report_.rows = data_.x.rows;
+      for (const Index column : standard.constant_columns)
+        report_.dropped_columns.push_back(column_name(data_, column));
+      start_model(*prepared);
+    }
+    work_.names = model_.formula_names();
+    std::optional<Learned> learned;
+    try {
+      learned = learn(*prepared);
+    } catch (const OutOfTime&) {
+      // A stop before there was a model: what_there_is() finds one.
+    }
+    const Control::NoStop until_done(control_);
+    report_.stopped = control_.is_stopped();
+    if (!learned || (report_.stopped && learned->active.size() == 0)) learned = what_there_is(*prepared);
+    finish(std::move(*learned), *prepared);
+    return {{std::move(model_), std::move(report_)}, std::move(validation_)};
+  }
+
+ private:
+  void start_model(const PreparedData& prepared) {
+    model_.task = prepared.target.task;
+    const bool is_usual = prepared.target.loss == resolve_loss("auto", plan_.task, data_);
+    if (!is_usual) model_.loss = prepared.target.loss->name();
+    model_.target_name = data_.target_name;
+    model_.target_shift = prepared.target.shift;
+    model_.target_scale = prepared.target.scale;
+    model_.labels = prepared.target.labels;
+    model_.n_columns = data_.x.cols;
+    model_.unnamed_columns = data_.unnamed_columns;
+    model_.text_columns = data_.text_columns;
+    for (const InputColumn& input : prepared.inputs) {
+      model_.inputs.push_back(
+          {column_name(data_, input.column), input.column, input.mean, input.deviation, input.warp});
+    }
+  }
+
+  // May change the inputs by a learned metric.
+  Learned learn(PreparedData& data) {
+    if (plan_.options.method == "mfga") return learn_by_selection(data);
+    const bool exact = plan_.options.method == "gk" || plan_.options.method == "glk";
+    Index terms = plan_.options.terms;
+    if (exact) {
+      terms = check_kernel(plan_, data) + (plan_.options.method == "glk" ? data.rows.inputs() : 0);
+    } else {
+      check_random_features(plan_, data);
+    }
+    const SigmaChoice width = parse_sigma(plan_.options.sigma);
+    if (width.automatic) find_width(work_, data);
+    const double sigma = width.resolve(report_.auto_sigma);
+    report_.prepare_seconds = work_.lap();
+    const auto learner = exact ? learn_with_kernel : learn_random_features;
+    double ridge = plan_.penalty.ridge;
+    if (plan_.validation) {
+      const Folds folds(data.rows.rows(), *plan_.validation, plan_.options.seed);
+      RidgeChoice choice = choose_ridge(
+          work_, data, folds, nullptr, "lazy", {terms},
+          [&](const FoldData& fold, double tried, const std::function<void(const ScoreFunction&)>&) {
+            return learner(work_, fold.training, tried, sigma);
+          });
+      ridge = choice.ridge;
+      validation_ = std::move(choice.validation);
+    }
+    static_cast<void>(work_.lap());
+    Learned learned = learner(work_, data, ridge, sigma);
+    report_.fit_seconds = work_.lap() - report_.score_seconds;
+    return learned;
+  }
+
+  Learned learn_by_selection(PreparedData& data) {
+    const FitOptions& options = plan_.options;
+    const AutomaticDictionaries dictionaries = planned_dictionaries(data);
+    report_.features = dictionaries.list[dictionaries.whole];
+    // The dictionary's size is known, and refused if need be, before any work is done.
+    const Dictionary dictionary(report_.features);
+    const ProblemSize size{static_cast<double>(data.rows.rows()), dictionary.candidates(data.rows.inputs()),
+                           static_cast<double>(options.terms), static_cast<double>(options.per_step),
+                           plan_.precision};
+    std::string engine = choose_engine(plan_, size, workers_.threads());
+    // Folds learn metrics of their own, from rows as they are.
+    const PreparedData plain = data;
+    if (options.metric != "none") {
+      try {
+        report_.metric_rounds = learn_metric_of(work_, data, dictionary);
+      } catch (const OutOfTime&) {
+        report_.cut_short.emplace_back("the learned metric");
+      }
+      show_metric(data);
+    }
+    if (dictionary.needs_sigma()) find_width(work_, data);
+    std::shared_ptr<const Candidates> candidates = make_candidates(work_, data, dictionary);
+    report_.prepare_seconds = work_.lap();
+    report_.select = plan_.select;
+
+    const std::optional<JudgedRows> judged = judged_rows(work_, plain, *candidates, engine);
+    double ridge = plan_.penalty.ridge;
+    GreedyTask task = whole_task(work_, plan_.penalty);
+    if (plan_.validation) {
+      RidgeChoice choice = validated_ridge(plain, candidates, engine, judged);
+      ridge = choice.ridge;
+      // Without sums from the validation, the gram engine would have a long first pass that nothing ends
+      // early.
+      if (choice.validation.ridges.empty() && choice.sums.empty()) engine = "lazy";
+      task.sums = std::move(choice.sums);
+      validation_ = std::move(choice.validation);
+    }
+    if (options.tune == "auto") {
+      const std::optional<TuningChoice> choice = tuning_choice(plain, judged, dictionaries, ridge);
+      if (choice && choice->tuned) {
+        static_cast<void>(work_.lap());
+        Learned learned = learn_tuned(work_, data, *choice);
+        report_.tuning.is_used = true;
+        report_.fit_seconds = work_.lap();
+        return learned;
+      }
+      if (choice) {
+        // Where it was not given or cross-validated, the ridge is that of the best model without tuning.
+        if (is_chosen_quickly()) ridge = choice->ridge;
+        if (choice->features != report_.features) {  // a part of it does as well
+          report_.features = choice->features;
+          candidates = make_candidates(work_, data, Dictionary(choice->features));
+          task.sums.clear();
+        }
+      }
+    } else if (options.tune != "no") {
+      std::optional<Learned> learned = learn_tuned_by_steps(work_, data, report_.features, ridge);
+      if (learned) {
+        report_.tuning.is_used = true;
+        report_.fit_seconds = work_.lap();
+        return std::move(*learned);
+      }
+    }
+    static_cast<void>(work_.lap());
+    task.penalty.ridge = ridge;
+    task.engine = engine;
+    task.refines = options.refine == "yes";
+    task.deadline = plan_.times.deadline();
+    task.keeps_what_there_is = true;
+    task.on_step = [&](const GreedyStep& step, const ActiveSet& active) {
+      work_.show_search(active.size(), step.risk);
+    };
+    work_.phase = "";
+    Learned learned = learn_greedily(work_, data, *candidates, task);
+    learned.features = report_.features;
+    report_.fit_seconds = work_.lap();
+    try {
+      check_stability(data, *candidates, task);
+    } catch (const OutOfTime&) {
+      report_.cut_short.emplace_back("the check of stability");
+    }
+    report_.stability_seconds = work_.lap();
+    return learned;
+  }
+
+  [[nodiscard]] AutomaticDictionaries planned_dictionaries(const PreparedData& data) const {
+    if (!plan_.options.features.empty()) return {{plan_.options.features}, 0};
+    if (plan_.options.preset != "paper") return automatic_dictionaries(data.rows, workers_);
+    return {{plan_.task == Task::kRegression ? "linear + gaussian(order=2, squares=no)"
+                                             : "linear + gaussian(order=1)"},
+            0};
+  }
+
+  // A ridge that only has to be good enough is chosen by the rows that everything else is chosen by.
+  [[nodiscard]] bool is_chosen_quickly() const { return plan_.validation && plan_.validation->most_rows > 0; }
+
+  RidgeChoice validated_ridge(const PreparedData& data, const std::shared_ptr<const Candidates>& candidates,
+                              const std::string& engine, const std::optional<JudgedRows>& judged) {
+    const Index most = std::min(plan_.options.terms, candidates->size());
+    const Folds folds =
+        judged && is_chosen_quickly()
+            ? judged->choosing.with_used(plan_.validation->used_folds)
+            : Folds(data.rows.rows(), affordable(work_, *plan_.validation, candidates.get(), engine),
+                    plan_.options.seed);
+    return choose_ridge(
+        work_, data, folds, candidates, engine,
+        plan_.grows_step_by_step() ? path_terms(most, plan_.options.per_step) : std::vector<Index>{most},
+        [&](const FoldData& fold, double ridge, const std::function<void(const ScoreFunction&)>& on_model) {
+          GreedyTask task = whole_task(work_, {ridge, 0});
+          task.on_step = [&](const GreedyStep&, const ActiveSet& active) {
+            if (on_model) on_model(active.score());
+            stop_if_over(plan_.times.deadline(Timetable::kPartOfValidation));
+            workers_.check();
+          };
+          return learn_greedily(work_, fold.training, *fold.candidates, task);
+        });
+  }
+
+  std::optional<TuningChoice> tuning_choice(const PreparedData& data, const std::optional<JudgedRows>& judged,
+                                            const AutomaticDictionaries& dictionaries, double ridge) {
+    static_cast<void>(work_.lap());
+    std::optional<TuningChoice> choice;
+    if (!judged) {
+      report_.tuning.reason = "there are too few rows to hold some out";
+      return choice;
+    }
+    try {
+      // Tuning takes many times as long as the choice of the ridge.
+      if (plan_.validation && validation_.ridges.empty()) throw OutOfTime();
+      stop_if_over(plan_.times.deadline(Timetable::kPartOfTuning));
+      choice = choose_tuning(work_, data, *judged, dictionaries, ridge);
+    } catch (const OutOfTime&) {
+      report_.tuning.reason = control_.is_stopped() ? "it was stopped before it was done"
+                                                    : "the time limit came before it was done";
+      report_.cut_short.emplace_back("tuning");
+    }
+    work_.phase = "";
+    report_.tune_seconds = work_.lap();
+    return choice;
+  }
+
+  // Learns from each half of the rows, and asks how much of the one is found again in the other.
+  void check_stability(const PreparedData& data, const Candidates& candidates, GreedyTask task) {
+    constexpr Index kMostTerms = 10;
+    constexpr Index kFewestRowsOfAHalf = 50;
+    if (data.rows.rows() < 2 * kFewestRowsOfAHalf || !plan_.grows_step_by_step()) return;
+    task.terms = std::min(kMostTerms, plan_.options.terms);
+    task.engine = "lazy";
+    task.sums.clear();
+    task.refines = false;
+    task.deadline = kNever;
+    task.keeps_what_there_is = false;
+    // It takes about as long as so many terms of the fit did.
+    const double part = static_cast<double>(task.terms) / static_cast<double>(plan_.options.terms);
+    stop_if_over(plan_.times.deadline(1, part * report_.fit_seconds));
+    work_.phase = "checking stability";
+    task.on_step = [&](const GreedyStep& step, const ActiveSet& active) {
+      stop_if_over(plan_.times.deadline());
+      work_.show_search(active.size(), step.risk);
+    };
+    const Folds halves(data.rows.rows(), 2, plan_.options.seed);
+    std::vector<std::vector<Atom>> atoms;
+    for (Index half = 0; half < 2; ++half) {
+      const PreparedData some = data.subset(halves.held_out(half));
+      if (some.has_one_target()) return;
+      atoms.push_back(learn_greedily(work_, some, candidates, task).active.atoms);
+    }
+    if (atoms[0].empty() || atoms[1].empty()) return;
+    report_.stability = share_found_again(data.problem(workers_), atoms[0], atoms[1]);
+    constexpr double kUnstable = 0.5;
+    if (report_.stability >= kUnstable) return;
+    report_.warnings.push_back(fmt::format(
+        "the choice of terms is not stable: of the first {} terms learned from one half of the rows, and "
+        "from the other, {:.0f} % are found again in the other half's. Read the formula with care; more "
+        "rows, fewer terms or a larger --ridge help",
+        task.terms, 100 * report_.stability));
+  }
+
+  // After a stop, without a model of all rows: the best one of some, or a constant.
+  Learned what_there_is(const PreparedData& data) {
+    Learned learned;
+    if (best_.model()) {
+      learned = *best_.model();
+      report_.cut_short.emplace_back("learning from all rows (the model is one of some rows)");
+    } else {
+      learned.active.intercept = data.problem(workers_).best_constant();
+      report_.cut_short.emplace_back("everything (the model is a constant)");
+    }
+    if (learned.features.empty()) learned.features = report_.features;
+    learned.engine = "lazy";
+    PreparedData seen = data;
+    if (!learned.stretch.empty()) seen.stretch(learned.stretch);
+    const Problem problem = seen.problem(workers_);
+    learned.initial_risk =
+        loss_sum(problem, ScoreFunction({}, {}, problem.best_constant())) / problem.count();
+    learned.risk = loss_sum(problem, learned.score()) / problem.count();
+    return learned;
+  }
+
+  // The inputs of the model as a metric has changed them.
+  void show_metric(const PreparedData& data) {
+    if (data.rows.mixing() != nullptr) model_.mixing = *data.rows.mixing();
+    for (std::size_t j = 0; j < data.inputs.size(); ++j) model_.inputs[j].stretch = data.inputs[j].stretch;
+    work_.names = model_.formula_names();
+  }
+
+  void finish(Learned learned, PreparedData& data) {
+    if (!learned.stretch.empty()) data.stretch(learned.stretch);
+    show_metric(data);
+    for (std::size_t i = 0; i < learned.active.atoms.size(); ++i)
+      model_.terms.push_back({learned.active.atoms[i], learned.active.theta[i]});
+    model_.intercept = learned.active.intercept + data.target.offset;
+    report_.engine = learned.engine;
+    report_.features = learned.features;
+    report_.candidates = learned.candidates;
+    report_.sigmas = learned.sigmas;
+    report_.kernel_weights = learned.kernel_weights;
+    report_.dependent_atoms = learned.dependent_atoms;
+    report_.initial_risk = learned.initial_risk;
+    report_.path = learned.path;
+    warn_of_leverage(learned, data);
+    if (model_.task == Task::kClassification && learned.active.size() > 0)
+      add_warnings(
+          separation_warnings(data.problem(workers_), learned.score(), learned.risk, learned.converged));
+    int tuning_steps = 0;
+    for (const PathStep& step : report_.path) tuning_steps += step.tuning_steps;
+    model_.training = {data.rows.rows(),         report_.features, learned.ridge,
+                       plan_.options.norm_bound, learned.risk,     tuning_steps};
+    check_finite(model_);
+  }
+
+  void warn_of_leverage(const Learned& learned, const PreparedData& data) {
+    if (learned.active.size() == 0) return;
+    if (report_.stopped || is_over(plan_.times.deadline())) {
+      report_.cut_short.emplace_back("the search for rows that decide their own fit");
+      return;
+    }
+    if (learned.refit == nullptr) return;
+    static_cast<void>(work_.lap());
+    std::vector<RowLeverage> rows = high_leverages(data.problem(workers_), learned.active,
+                                                   learned.refit->hessian(learned.ridge), plan_.options.seed);
+    for (RowLeverage& row : rows) row.row = data.row_of_table(row.row);
+    add_warnings(leverage_warnings(rows, data_, standardised_));
+    report_.leverage_seconds = work_.lap();
+  }
+
+  void add_warnings(const std::vector<std::string>& warnings) {
+    report_.warnings.insert(report_.warnings.end(), warnings.begin(), warnings.end());
+  }
+
+  const TrainingData& data_;
+  const CountedRows& counted_;
+  const Plan& plan_;
+  Workers& workers_;
+  Control& control_;
+  std::vector<InputColumn> standardised_;
+  Model model_;
+  FitReport report_;
+  CrossValidation validation_;
+  BestOfSomeRows best_;
+  Work work_;
+};
+
+CrossValidatedFit run(const TrainingData& data, const FitOptions& options,
+                      const CrossValidationOptions* validation, const ProgressCallback& progress,
+                      ThreadPool* pool) {
+  const CountedRows counted(data);
+  const Plan plan = make_plan(counted.without_others(data), options, validation);
+  const SingleThreadedBlas blas;
+  std::optional<ThreadPool> own_pool;
+  if (pool == nullptr) pool = &own_pool.emplace(options.threads);
+  // What the callback throws ends the work on all threads, and is what the caller gets.
+  std::exception_ptr thrown;
+  ProgressCallback guarded;
+  if (progress) {
+    guarded = [&](const Progress& state) {
+      try {
+        return progress(state);
+      } catch (...) {
+        thrown = std::current_exception();
+        return ProgressAction::kAbort;
+      }
+    };
+  }
+  Control control(std::move(guarded));
+  Workers workers(*pool, &control);
+  try {
+    return Fit(data, counted, plan, workers, control).run();
+  } catch (...) {
+    if (thrown) std::rethrow_exception(thrown);
+    throw;
+  }
+}
+
 }  // namespace
 
-FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress) {
+double Work::lap() {
+  const double now = plan.times.seconds();
+  const double seconds = now - last_lap;
+  last_lap = now;
+  return seconds;
+}
+
+void Work::show_search(Index terms, double risk, int tuning_steps) const {
+  Progress state{terms, plan.options.terms, risk, plan.times.seconds()};
+  state.tuning_steps = tuning_steps;
+  state.phase = phase;
+  workers.show(state);
+}
+
+void Work::show_validation(double part) const {
+  if (part >= 1) return;
+  stop_if_over(plan.times.deadline(Timetable::kPartOfValidation));
+  Progress state;
+  state.validated = part;
+  state.seconds = plan.times.seconds();
+  workers.show(state);
+}
+
+FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress,
+              ThreadPool* pool) {
   options.validate();
   check_ridge_of_tuning(options, {&options.ridge, 1}, "a --ridge");
-  check_shapes(data);
-  return Fitter(data, options).run(progress);
+  check_data(data);
+  return run(data, options, nullptr, progress, pool).fit;
 }
 
 CrossValidationOptions quick_validation() { return {5, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100}, 1, 25000}; }
@@ -35,15 +447,21 @@ CrossValidationOptions quick_validation() { return {5, {1e-4, 1e-3, 1e-2, 0.1, 1
 bool can_validate_quickly(const TrainingData& data) {
   constexpr Index kFewestToHoldOut = 50;
   constexpr Index kFewestOfAClass = 10;
-  if (std::ssize(data.y) < kFewestToHoldOut) return false;
-  const auto lowest = std::ranges::count(data.y, std::ranges::min(data.y));
-  const auto highest = std::ranges::count(data.y, std::ranges::max(data.y));
-  const bool two_values = lowest + highest == std::ssize(data.y);
+  const Index without_weight = std::ranges::count(data.weights, 0.0);
+  if (std::ssize(data.y) - without_weight < kFewestToHoldOut) return false;
+  std::vector<double> targets;
+  for (std::size_t n = 0; n < data.y.size(); ++n) {
+    if (data.weights.empty() || data.weights[n] > 0) targets.push_back(data.y[n]);
+  }
+  const auto lowest = std::ranges::count(targets, std::ranges::min(targets));
+  const auto highest = std::ranges::count(targets, std::ranges::max(targets));
+  const bool two_values = lowest + highest == std::ssize(targets);
   return !two_values || std::min(lowest, highest) >= kFewestOfAClass;
 }
 
 CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& options,
-                                 const CrossValidationOptions& validation, const ProgressCallback& progress) {
+                                 const CrossValidationOptions& validation, const ProgressCallback& progress,
+                                 ThreadPool* pool) {
   options.validate();
   validation.validate();
   if (options.norm_bound > 0) {
@@ -51,11 +469,11 @@ CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& opt
                 "--norm-bound takes the place of a ridge, so there is none to cross-validate; leave one of "
                 "them out");
   }
-  check_shapes(data);
+  check_data(data);
   check_ridge_of_tuning(options, validation.ridges, "all of --ridges");
-  check_folds(validation.most_rows > 0 ? std::min(data.x.rows, validation.most_rows) : data.x.rows,
-              validation.folds);
-  return Fitter(data, options).run_cross_validation(validation, progress);
+  const Index rows = data.x.rows - std::ranges::count(data.weights, 0.0);
+  check_folds(validation.most_rows > 0 ? std::min(rows, validation.most_rows) : rows, validation.folds);
+  return run(data, options, &validation, progress, pool);
 }
 
 }  // namespace mfga

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "mfga/table.hpp"
 #include "model/target.hpp"
@@ -24,8 +23,9 @@ double certain_part(const Problem& problem, const ScoreFunction& score) {
                     for (Index n = 0; n < block.rows; ++n) {
                       const double target = problem.targets[static_cast<std::size_t>(block.first_row + n)];
                       double* of_class = out + (target > 0 ? 2 : 0);
-                      of_class[0] += target * scores[n] > certain ? 1 : 0;
-                      of_class[1] += 1;
+                      const double weight = block.weights == nullptr ? 1 : block.weights[n];
+                      of_class[0] += target * scores[n] > certain ? weight : 0;
+                      of_class[1] += weight;
                     }
                   });
   return std::min(counts[0] / counts[1], counts[2] / counts[3]);
@@ -33,9 +33,8 @@ double certain_part(const Problem& problem, const ScoreFunction& score) {
 
 // The mean loss of the constant score that fits best.
 double base_risk(const Problem& problem) {
-  const auto count = static_cast<double>(problem.targets.size());
-  const double mean = std::accumulate(problem.targets.begin(), problem.targets.end(), 0.0) / count;
-  return loss_sum(problem, ScoreFunction({}, {}, problem.loss.best_constant(mean))) / count;
+  const double constant = problem.loss.best_constant({problem.targets, problem.rows.weights()});
+  return loss_sum(problem, ScoreFunction({}, {}, constant)) / problem.count();
 }
 
 }  // namespace
@@ -98,7 +97,7 @@ double share_found_again(const Problem& problem, std::vector<Atom> atoms, const 
   const auto n = static_cast<Index>(atoms.size());
   const Matrix products = atom_products(problem.rows, problem.targets, atoms, n, problem.workers);
   const auto covariance = [&](Index i, Index j) {
-    return products(i, 2 + j) - products(i, 0) * products(j, 0) / static_cast<double>(problem.rows.rows());
+    return products(i, 2 + j) - products(i, 0) * products(j, 0) / problem.count();
   };
   Index found = 0;
   for (Index i = 0; i < n; ++i) {

@@ -9,14 +9,14 @@
 
 namespace mfga {
 
-// Rows that the fit follows whatever the others say; most often something is wrong with them. `inputs` are
-// the standardised columns of the data.
+// Rows of the table that the fit follows whatever the others say; most often something is wrong with them.
+// `inputs` are the standardised columns of the data.
 [[nodiscard]] std::vector<std::string> leverage_warnings(const std::vector<RowLeverage>& rows,
                                                          const TrainingData& data,
                                                          const std::vector<InputColumn>& inputs);
 
-// Classes that can be told apart almost perfectly, compared with what a constant does: the coefficients are as large as the ridge lets them
-// become, and probabilities say little. `risk` is the mean loss of the score.
+// Classes that can be told apart almost perfectly, compared with what a constant does: the coefficients are
+// as large as the ridge lets them become, and probabilities say little. `risk` is the mean loss of the score.
 [[nodiscard]] std::vector<std::string> separation_warnings(const Problem& problem, const ScoreFunction& score,
                                                            double risk, bool converged);
 

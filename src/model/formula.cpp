@@ -10,6 +10,7 @@
 
 #include "features/formula.hpp"
 #include "features/kernel_columns.hpp"
+#include "losses/loss.hpp"
 
 namespace mfga {
 namespace {
@@ -138,7 +139,9 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
   }
   std::string text = model.task == Task::kClassification
                          ? fmt::format("log-odds of {} = {}\n", model.target_name, model.labels[1])
-                         : fmt::format("{}\n", model.target_name);
+                     : model.loss.empty()
+                         ? fmt::format("{}\n", model.target_name)
+                         : fmt::format("{}\n", loss_of_kind(model.loss).score_text(model.target_name));
   text += fmt::format("  = {:.6g}\n", std::abs(intercept) < kRounding * largest ? 0.0 : intercept);
   const std::vector<std::string> texts = term_texts(model, shown);
   std::vector<std::string> notes;

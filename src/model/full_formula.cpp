@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "features/formula.hpp"
+#include "losses/loss.hpp"
 #include "mfga/formula.hpp"
 
 namespace mfga {
@@ -60,7 +61,8 @@ std::string signs_text(const Model& model) {
 
 std::string prediction_text(const Model& model) {
   if (model.task == Task::kRegression) {
-    return fmt::format("  prediction = {} + {} * score\n", model.target_shift, model.target_scale);
+    return fmt::format("  prediction = {} + {} * {}\n", model.target_shift, model.target_scale,
+                       model.loss.empty() ? "score" : loss_of_kind(model.loss).prediction_text());
   }
   return fmt::format(
       "  probability of {0} = 1 / (1 + exp(-score))\n"

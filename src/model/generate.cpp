@@ -7,9 +7,9 @@
 #include <set>
 
 #include "core/random.hpp"
-#include "core/threads.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
+#include "mfga/thread_pool.hpp"
 
 namespace mfga {
 namespace {

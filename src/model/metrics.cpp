@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,13 +26,41 @@ void check_numbers(std::span<const double> values, std::string_view what, std::s
               fmt::format("{}[{}] is {}; expected a finite number", what, bad - values.begin(), *bad));
 }
 
+// Weights of rows; none: 1.
+class RowWeights {
+ public:
+  explicit RowWeights(std::span<const double> weights) : weights_(weights) {}
+  double operator[](std::size_t n) const { return weights_.empty() ? 1 : weights_[n]; }
+  [[nodiscard]] double sum(std::size_t rows) const {
+    return weights_.empty() ? static_cast<double>(rows)
+                            : std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  }
+  [[nodiscard]] const double* data() const { return weights_.empty() ? nullptr : weights_.data(); }
+
+ private:
+  std::span<const double> weights_;
+};
+
+RowWeights checked_weights(std::span<const double> weights, std::size_t rows) {
+  if (weights.empty()) return RowWeights(weights);
+  check_numbers(weights, "weights", rows);
+  const auto negative = std::ranges::find_if(weights, [](double weight) { return weight < 0; });
+  if (negative == weights.end() && RowWeights(weights).sum(rows) > 0) return RowWeights(weights);
+  throw Error(ErrorKind::kInvalidArgument,
+              negative == weights.end()
+                  ? std::string("all weights are 0; there is nothing to measure")
+                  : fmt::format("weights[{}] is {}; expected a number that is not negative",
+                                negative - weights.begin(), *negative));
+}
+
 // Rows of equal score, from the highest score down: how many there are up to and with them, and how many of
 // these are positive.
 struct RankedRows {
   double rows = 0;
   double positives = 0;
 };
-std::vector<RankedRows> ranking(std::span<const double> scores, std::span<const double> positives) {
+std::vector<RankedRows> ranking(std::span<const double> scores, std::span<const double> positives,
+                                const RowWeights& weights) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::greater{}, [&](std::size_t n) { return scores[n]; });
@@ -39,10 +68,12 @@ std::vector<RankedRows> ranking(std::span<const double> scores, std::span<const 
   RankedRows seen;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i > 0 && scores[order[i]] != scores[order[i - 1]]) groups.push_back(seen);
-    seen.rows += 1;
-    seen.positives += positives[order[i]];
+    seen.rows += weights[order[i]];
+    seen.positives += weights[order[i]] * positives[order[i]];
   }
   if (!order.empty()) groups.push_back(seen);
+  // Rows without any weight have no rank.
+  std::erase_if(groups, [](const RankedRows& group) { return group.rows == 0; });
   return groups;
 }
 
@@ -75,7 +106,7 @@ std::optional<double> average_precision(const std::vector<RankedRows>& groups) {
 
 // Precision, recall and average precision of the rarer class.
 void measure_rarer_class(std::span<const double> scores, std::span<const double> positives,
-                         ClassificationMetrics& metrics) {
+                         const RowWeights& weights, ClassificationMetrics& metrics) {
   std::vector<double> its_scores(scores.begin(), scores.end());
   std::vector<double> is_in(positives.begin(), positives.end());
   if (!metrics.rarer_is_second) {
@@ -86,30 +117,40 @@ void measure_rarer_class(std::span<const double> scores, std::span<const double>
   double predicted = 0;
   for (std::size_t n = 0; n < scores.size(); ++n) {
     if ((scores[n] > 0) != metrics.rarer_is_second) continue;
-    predicted += 1;
-    found += is_in[n];
+    predicted += weights[n];
+    found += weights[n] * is_in[n];
   }
-  const double all = std::accumulate(is_in.begin(), is_in.end(), 0.0);
+  double all = 0;
+  for (std::size_t n = 0; n < scores.size(); ++n) all += weights[n] * is_in[n];
   if (predicted > 0) metrics.precision = found / predicted;
   if (all > 0) metrics.recall = found / all;
-  metrics.average_precision = average_precision(ranking(its_scores, is_in));
+  metrics.average_precision = average_precision(ranking(its_scores, is_in, weights));
 }
 
 }  // namespace
 
-RegressionMetrics regression_metrics(std::span<const double> predictions, std::span<const double> targets) {
+RegressionMetrics regression_metrics(std::span<const double> predictions, std::span<const double> targets,
+                                     std::span<const double> row_weights) {
   RegressionMetrics metrics;
   check_numbers(targets, "targets", targets.size());
   check_numbers(predictions, "predictions", targets.size());
+  const RowWeights weights = checked_weights(row_weights, targets.size());
   if (targets.empty()) return metrics;
-  const double count = static_cast<double>(targets.size());
-  const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / count;
+  const double count = weights.sum(targets.size());
+  double mean = 0;
+  for (std::size_t n = 0; n < targets.size(); ++n) mean += weights[n] * targets[n];
+  mean /= count;
   double variance = 0;
+  bool differ = false;  // the targets that count
+  std::size_t first = 0;
+  while (weights[first] == 0) ++first;
   for (std::size_t n = 0; n < targets.size(); ++n) {
     const double error = predictions[n] - targets[n];
-    metrics.mse += error * error / count;
-    metrics.mae += std::abs(error) / count;
-    variance += (targets[n] - mean) * (targets[n] - mean) / count;
+    const double part = weights[n] / count;
+    metrics.mse += error * error * part;
+    metrics.mae += std::abs(error) * part;
+    variance += (targets[n] - mean) * (targets[n] - mean) * part;
+    differ = differ || (weights[n] > 0 && targets[n] != targets[first]);
   }
   if (!std::isfinite(metrics.mse) || !std::isfinite(variance)) {
     throw Error(ErrorKind::kBadData,
@@ -117,37 +158,40 @@ RegressionMetrics regression_metrics(std::span<const double> predictions, std::s
                 "a power of ten");
   }
   metrics.rmse = std::sqrt(metrics.mse);
-  const auto [lowest, highest] = std::ranges::minmax(targets);
   const double unexplained = metrics.mse / variance;
-  if (lowest != highest && std::isfinite(unexplained)) metrics.r2 = 1 - unexplained;
+  if (differ && std::isfinite(unexplained)) metrics.r2 = 1 - unexplained;
   return metrics;
 }
 
 ClassificationMetrics classification_metrics(std::span<const double> scores,
-                                             std::span<const double> positives) {
+                                             std::span<const double> positives,
+                                             std::span<const double> row_weights) {
   ClassificationMetrics metrics;
   check_numbers(positives, "positives", positives.size());
   check_numbers(scores, "scores", positives.size());
+  const RowWeights weights = checked_weights(row_weights, positives.size());
   if (scores.empty()) return metrics;
   std::vector<double> classes(scores.size());
   std::vector<double> signs(scores.size());
   double errors = 0;
+  double seconds = 0;
   for (std::size_t n = 0; n < scores.size(); ++n) {
     classes[n] = positives[n] > 0.5 ? 1.0 : 0.0;
     signs[n] = 2 * classes[n] - 1;
-    errors += (scores[n] > 0) != (positives[n] > 0.5) ? 1 : 0;
+    errors += (scores[n] > 0) != (positives[n] > 0.5) ? weights[n] : 0;
+    seconds += weights[n] * classes[n];
   }
-  const double count = static_cast<double>(scores.size());
+  const double count = weights.sum(scores.size());
   metrics.error_percent = 100 * errors / count;
   metrics.log_loss =
-      logistic_loss().sum(scores.data(), signs.data(), static_cast<Index>(scores.size())) / count;
+      logistic_loss().sum(scores.data(), signs.data(), weights.data(), static_cast<Index>(scores.size())) /
+      count;
   if (!std::isfinite(metrics.log_loss))
     throw Error(ErrorKind::kBadData, "the scores are too large for their log-loss to be summed");
-  metrics.auc = area_under_curve(ranking(scores, classes));
-  const double seconds = std::accumulate(classes.begin(), classes.end(), 0.0);
+  metrics.auc = area_under_curve(ranking(scores, classes, weights));
   metrics.rarer_is_second = 2 * seconds <= count;
   metrics.base_error_percent = 100 * std::min(seconds, count - seconds) / count;
-  measure_rarer_class(scores, classes, metrics);
+  measure_rarer_class(scores, classes, weights, metrics);
   return metrics;
 }
 

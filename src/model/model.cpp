@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "features/family.hpp"
+#include "losses/logistic.hpp"
 #include "mfga/error.hpp"
 #include "mfga/predictor.hpp"
 #include "mfga/version.hpp"
@@ -36,7 +37,9 @@ double in_units(double seen, const ModelInput& input) {
 
 // Not finite where there is none: no label belongs to a score that is not a number.
 double prediction(const Model& model, double score) {
-  if (model.task == Task::kRegression) return model.target_shift + model.target_scale * score;
+  if (model.task == Task::kRegression)
+    return model.target_shift +
+           model.target_scale * (model.loss.empty() ? score : loss_of_kind(model.loss).prediction(score));
   if (!std::isfinite(score)) return score;
   return score > 0 ? 1.0 : 0.0;
 }
@@ -113,10 +116,7 @@ std::vector<double> Model::predict(ConstMatrixView x, int threads) const {
   return Predictor(*this, threads).predictions(x);
 }
 
-double Model::probability_from_score(double score) {
-  const double small = std::exp(-std::abs(score));
-  return (score >= 0 ? 1.0 : small) / (1.0 + small);
-}
+double Model::probability_from_score(double score) { return logistic_probability(score); }
 
 std::vector<double> Model::probabilities(ConstMatrixView x, int threads) const {
   return Predictor(*this, threads).probabilities(x);

@@ -14,6 +14,7 @@
 #include "core/atomic_file.hpp"
 #include "core/json_problem.hpp"
 #include "features/family.hpp"
+#include "losses/loss.hpp"
 #include "mfga/error.hpp"
 #include "mfga/model.hpp"
 #include "mfga/version.hpp"
@@ -27,10 +28,11 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "mfga-model";
 // Models with text columns, or with inputs of another than the standard scale, need fields that version 1
 // does not have, and programs that know that version alone would ignore them; so do stretched inputs with
-// version 2.
+// version 2, and losses other than the usual ones with version 3.
 constexpr int kPlainVersion = 1;
 constexpr int kScaledVersion = 2;
-constexpr int kVersion = 3;
+constexpr int kStretchedVersion = 3;
+constexpr int kVersion = 4;
 // The JSON library copies what an object holds while it grows, recursively: deep nesting would end the stack.
 constexpr int kDeepest = 16;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
@@ -196,7 +198,8 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
 
 // The lowest version that has the fields of the model.
 int version_of(const Model& model) {
-  if (model.is_stretched() || model.mixing.rows > 0) return kVersion;
+  if (!model.loss.empty()) return kVersion;
+  if (model.is_stretched() || model.mixing.rows > 0) return kStretchedVersion;
   const bool is_plain =
       model.text_columns.empty() && std::ranges::all_of(model.inputs, [](const ModelInput& input) {
         return input.warp.kind() == ScaleKind::kStandard;
@@ -309,6 +312,17 @@ Json parse_json(std::string_view text, std::string_view source) {
   }
 }
 
+std::string loss_from_json(const Node& node, Task task) {
+  std::shared_ptr<const Loss> loss;
+  try {
+    loss = find_loss(node.text());
+  } catch (const Error& error) {
+    node.fail(error.what());
+  }
+  if (loss->task() != task) node.fail(fmt::format("a model for {} has another loss", task_name(task)));
+  return loss->name();
+}
+
 void read_target(const Node& target, Model& model) {
   model.target_name = target.member("name").text();
   if (model.task == Task::kRegression) {
@@ -365,10 +379,12 @@ std::string model_to_json(const Model& model) try {
   std::vector<std::string> shared_lists;
   for (const SharedNumbers& list : shared.all()) shared_lists.push_back(Json(list.numbers()).dump());
   return fmt::format(
-      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n  \"target\": {},\n  "
+      "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n{}  \"target\": {},\n  "
       "\"n_columns\": {},\n  \"unnamed_columns\": {},\n{}"
       "  \"inputs\": [{}],\n{}  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
-      kFormat, format_version, task_name(model.task), target.dump(), model.n_columns, model.unnamed_columns,
+      kFormat, format_version, task_name(model.task),
+      format_version < kVersion ? "" : fmt::format("  \"loss\": {},\n", Json(model.loss).dump()),
+      target.dump(), model.n_columns, model.unnamed_columns,
       plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)), lines(inputs),
       mixing.empty() ? "" : fmt::format("  \"mixing\": [{}],\n", lines(mixing)), Json(model.intercept).dump(),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
@@ -398,6 +414,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
     task.fail(fmt::format("expected regression or classification, found \"{}\"", task.text()));
   }
   read_target(root.member("target"), model);
+  if (format_version >= kVersion) model.loss = loss_from_json(root.member("loss"), model.task);
 
   constexpr Index kMostColumns = Index{1} << 40U;
   model.n_columns = root.member("n_columns").whole_number(1, kMostColumns);
@@ -408,7 +425,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
     ModelInput input{node.member("name").text(), node.member("column").whole_number(0, model.n_columns - 1),
                      node.member("mean").number(), node.member("deviation").positive_number(),
                      plain ? Warp{} : warp_from_json(node)};
-    if (format_version >= kVersion && node.has_member("stretch"))
+    if (format_version >= kStretchedVersion && node.has_member("stretch"))
       input.stretch = node.member("stretch").positive_number();
     check_input_name(node, input, model);
     if (!input_positions.emplace(input.name, static_cast<Index>(model.inputs.size())).second) {
@@ -416,7 +433,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
     }
     model.inputs.push_back(std::move(input));
   }
-  if (format_version >= kVersion && root.has_member("mixing"))
+  if (format_version >= kStretchedVersion && root.has_member("mixing"))
     model.mixing = mixing_from_json(root.member("mixing"), static_cast<Index>(model.inputs.size()));
   model.intercept = root.member("intercept").number();
   std::vector<SharedNumbers> shared;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "features/family.hpp"
+#include "losses/loss.hpp"
 
 namespace mfga {
 namespace {
@@ -12,9 +13,14 @@ constexpr double kHuge = 1e300;
 constexpr double kMany = 1e9;
 constexpr int kMostTuningSteps = 100000;
 
-constexpr std::array<OptionRow<FitOptions>, 29> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 30> kFitTable = {{
     {"task", &FitOptions::task, "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
+    {"loss", &FitOptions::loss, "LOSS", 0, 0,
+     "what is minimised; auto: squared for numbers, logistic for classes; huber: outliers count by their "
+     "size "
+     "and not by its square, from 1.345 robust deviations of the target on, or from DELTA on with "
+     "huber(DELTA); poisson: for counts, with predictions above 0"},
     {"method", &FitOptions::method, "mfga|rks|lkrf|eerf|gk|glk", 0, 0,
      "mfga, or what it is compared with: random features as drawn (rks), weighted by kernel alignment (lkrf) "
      "or by their "
@@ -165,6 +171,7 @@ void validate_tuning(const FitOptions& options) {
 
 void FitOptions::validate() const {
   validate_options(*this, fit_option_table());
+  if (loss != "auto") static_cast<void>(find_loss(loss));
   if (!features.empty()) static_cast<void>(Dictionary(features));
   if (method != "mfga" && !features.empty()) {
     throw Error(ErrorKind::kInvalidArgument,

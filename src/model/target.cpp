@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
+#include <utility>
 
-#include "losses/logistic.hpp"
-#include "losses/squared.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -65,7 +63,6 @@ void check_labels(const TrainingData& data) {
 PreparedTarget prepare_classes(const TrainingData& data) {
   PreparedTarget target;
   target.task = Task::kClassification;
-  target.loss = &logistic_loss();
   const std::set<double> classes = distinct_values(data.y, data.y.size());
   std::vector<std::string> labels;
   for (const double value : classes) {
@@ -104,20 +101,58 @@ void check_size(const TrainingData& data, double lowest, double highest) {
   }
 }
 
-PreparedTarget prepare_numbers(const TrainingData& data, bool scale_by_range, Intercept intercept) {
+void check_required(const TrainingData& data, const Loss& loss) {
+  for (std::size_t n = 0; n < data.y.size(); ++n) {
+    const std::string_view required = loss.required_of(data.y[n]);
+    if (required.empty()) continue;
+    throw Error(ErrorKind::kBadData,
+                fmt::format("the target {} has the value {} in row {}; the {} loss expects {}",
+                            data.target_name, data.y[n], n, loss.name(), required));
+  }
+}
+
+// Half the distance between the quartiles of a normal distribution, and the size beyond which differences
+// are outliers to the Huber loss, in standard deviations.
+constexpr double kNormalQuartile = 0.6745;
+constexpr double kOutlier = 1.345;
+
+// The spread of the target that its outliers do not change.
+double robust_deviation(const TargetColumn& targets) {
+  std::vector<std::pair<double, double>> sorted;  // with weights
+  for (Index n = 0; n < targets.size(); ++n) {
+    const double* const weight = targets.weights_from(n);
+    sorted.emplace_back(targets.values[static_cast<std::size_t>(n)], weight == nullptr ? 1 : *weight);
+  }
+  std::ranges::sort(sorted);
+  const double total = targets.total_weight();
+  const auto quantile = [&](double part) {
+    double below = 0;
+    for (const auto& [value, weight] : sorted) {
+      below += weight;
+      if (below >= part * total) return value;
+    }
+    return sorted.back().first;
+  };
+  const double quartiles = quantile(0.75) - quantile(0.25);
+  // Where half of the values are one value, the range says more.
+  const double spread = quartiles > 0 ? quartiles : sorted.back().first - sorted.front().first;
+  return spread / (2 * kNormalQuartile);
+}
+
+PreparedTarget prepare_numbers(const TrainingData& data, const Loss& loss, bool scale_by_range,
+                               Intercept intercept) {
   PreparedTarget target;
-  target.loss = &squared_loss();
+  check_required(data, loss);
   target.values.assign(data.y.begin(), data.y.end());
   const auto [lowest, highest] = std::ranges::minmax(data.y);
   check_size(data, lowest, highest);
-  if (scale_by_range) {
+  if (scale_by_range && loss.is_of_differences()) {
     target.shift = 0.5 * (lowest + highest);
     target.scale = 0.5 * (highest - lowest);
     for (double& value : target.values) value = (value - target.shift) / target.scale;
   }
-  if (intercept == Intercept::kUnpenalised) {
-    target.offset = std::accumulate(target.values.begin(), target.values.end(), 0.0) /
-                    static_cast<double>(target.values.size());
+  if (intercept == Intercept::kUnpenalised && loss.is_of_differences()) {
+    target.offset = TargetColumn{target.values, data.weights}.mean();
     for (double& value : target.values) value -= target.offset;
   }
   return target;
@@ -131,10 +166,20 @@ std::string column_name(const TrainingData& data, Index column) {
   return data.columns.empty() ? fmt::format("x{}", column) : data.columns[static_cast<std::size_t>(column)];
 }
 
-Task resolve_task(std::string_view choice, const TrainingData& data) {
+Task resolve_task(std::string_view choice, std::string_view loss, const TrainingData& data) {
   check_finite(data);
   check_labels(data);
-  if (choice == "regression") {
+  std::string_view task = choice;
+  if (loss != "auto") {
+    const std::string_view of_loss = task_name(find_loss(loss)->task());
+    if (choice != "auto" && choice != of_loss) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          fmt::format("--loss {} is for {}, and --task is {}; leave one of them out", loss, of_loss, choice));
+    }
+    task = of_loss;
+  }
+  if (task == "regression") {
     if (!data.labels.empty()) {
       throw Error(ErrorKind::kBadData,
                   fmt::format("the target {} holds text such as \"{}\"; regression needs numbers",
@@ -142,14 +187,27 @@ Task resolve_task(std::string_view choice, const TrainingData& data) {
     }
     return Task::kRegression;
   }
-  if (choice == "classification") return Task::kClassification;
+  if (task == "classification") return Task::kClassification;
   return !data.labels.empty() || distinct_values(data.y, 2).size() == 2 ? Task::kClassification
                                                                         : Task::kRegression;
 }
 
-PreparedTarget prepare_target(const TrainingData& data, Task task, bool scale_by_range, Intercept intercept) {
-  return task == Task::kClassification ? prepare_classes(data)
-                                       : prepare_numbers(data, scale_by_range, intercept);
+std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task, const TrainingData& data) {
+  if (choice == "auto") return find_loss(task == Task::kClassification ? "logistic" : "squared");
+  if (choice == "huber") {
+    const double deviation = robust_deviation({data.y, data.weights});
+    return find_loss(fmt::format("huber({})", deviation > 0 ? kOutlier * deviation : 1));
+  }
+  return find_loss(choice);
+}
+
+PreparedTarget prepare_target(const TrainingData& data, std::shared_ptr<const Loss> loss, bool scale_by_range,
+                              Intercept intercept) {
+  PreparedTarget target = loss->task() == Task::kClassification
+                              ? prepare_classes(data)
+                              : prepare_numbers(data, *loss, scale_by_range, intercept);
+  target.loss = std::move(loss);
+  return target;
 }
 
 }  // namespace mfga

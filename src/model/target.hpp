@@ -1,6 +1,7 @@
 // From the target column to what the learner minimises against.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ namespace mfga {
 
 struct PreparedTarget {
   Task task = Task::kRegression;
-  const Loss* loss = nullptr;
+  std::shared_ptr<const Loss> loss;
   std::vector<double> values;       // regression: scaled and shifted; classification: -1 or +1
   std::vector<std::string> labels;  // classification: two
   double shift = 0;                 // prediction = shift + scale * score
@@ -22,11 +23,14 @@ struct PreparedTarget {
   double offset = 0;  // was subtracted from the values for accuracy; belongs to the intercept
 };
 
-// `choice` is auto, regression or classification. auto: classification if there are labels, or two distinct
-// values.
-[[nodiscard]] Task resolve_task(std::string_view choice, const TrainingData& data);
-[[nodiscard]] PreparedTarget prepare_target(const TrainingData& data, Task task, bool scale_by_range,
-                                            Intercept intercept);
+// `choice` is auto, regression or classification. auto: that of the loss, if one is given (not auto); else
+// classification if there are labels, or two distinct values.
+[[nodiscard]] Task resolve_task(std::string_view choice, std::string_view loss, const TrainingData& data);
+// `choice` is auto or the name of a loss. auto: squared or logistic.
+[[nodiscard]] std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task,
+                                                       const TrainingData& data);
+[[nodiscard]] PreparedTarget prepare_target(const TrainingData& data, std::shared_ptr<const Loss> loss,
+                                            bool scale_by_range, Intercept intercept);
 [[nodiscard]] std::string column_name(const TrainingData& data, Index column);
 // How a numeric class label is written: the shortest decimal.
 [[nodiscard]] std::string number_label(double value);

@@ -33,15 +33,16 @@ FitOptions TrainOptions::resolved() const {
   return options;
 }
 
-TrainResult train(const TrainingData& data, const TrainOptions& options, const ProgressCallback& progress) {
+TrainResult train(const TrainingData& data, const TrainOptions& options, const ProgressCallback& progress,
+                  ThreadPool* pool) {
   const FitOptions resolved = options.resolved();
   const bool quickly =
       options.ridge_rule == RidgeRule::kAutomatic && can_choose_ridge(resolved) && can_validate_quickly(data);
   if (!quickly && options.ridge_rule != RidgeRule::kCrossValidated) {
-    return {fit(data, resolved, progress), std::nullopt};
+    return {fit(data, resolved, progress, pool), std::nullopt};
   }
   CrossValidatedFit validated =
-      cross_validate(data, resolved, quickly ? quick_validation() : options.validation, progress);
+      cross_validate(data, resolved, quickly ? quick_validation() : options.validation, progress, pool);
   if (validated.cross_validation.ridges.empty()) return {std::move(validated.fit), std::nullopt};
   return {std::move(validated.fit), std::move(validated.cross_validation)};
 }

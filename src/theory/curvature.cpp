@@ -2,9 +2,11 @@
 
 #include <cblas.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+
+#include "core/symmetric_eigen.hpp"
 
 namespace mfga {
 
@@ -22,7 +24,8 @@ RowMeasurements measure_rows(const BlockedRows& rows, std::span<const double> ta
     double* first = arena.take(block.rows);
     double* second = arena.take(block.rows);
     score.evaluate(block, scores, arena);
-    out[size * size] += loss.derivatives(scores, targets.data() + block.first_row, block.rows, first, second);
+    out[size * size] +=
+        loss.derivatives(scores, targets.data() + block.first_row, block.weights, block.rows, first, second);
     if (offset == 1) std::fill(features, features + block.rows, 1.0);
     values.evaluate(block, 0, values.size(), features + offset * block.stride, block.stride, arena);
     for (Index n = 0; n < block.rows; ++n) second[n] = std::sqrt(second[n]);
@@ -44,13 +47,17 @@ RowMeasurements measure_rows(const BlockedRows& rows, std::span<const double> ta
     hessian -= mixed * mixed.transpose() / joint(0, 0);
   }
   hessian.diagonal().array() += 2 * ridge;
-  const auto n_rows = static_cast<double>(rows.rows());
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(hessian / n_rows, Eigen::EigenvaluesOnly);
+  const double n_rows = rows.total_weight();
+  Matrix mean_hessian(hessian.rows(), hessian.cols());
+  for (Index i = 0; i < mean_hessian.rows; ++i) {
+    for (Index j = 0; j < mean_hessian.cols; ++j) mean_hessian(i, j) = hessian(i, j) / n_rows;
+  }
+  const std::vector<double> eigenvalues = symmetric_eigenvalues(mean_hessian);
   RowMeasurements result;
   result.risk = sums.back() / n_rows;
   // Rounding may leave a little less than zero, or than the ridge alone.
-  result.smallest_curvature = std::max(solver.eigenvalues().minCoeff(), 2 * ridge / n_rows);
-  result.largest_curvature = solver.eigenvalues().maxCoeff();
+  result.smallest_curvature = std::max(eigenvalues.front(), 2 * ridge / n_rows);
+  result.largest_curvature = eigenvalues.back();
   return result;
 }
 

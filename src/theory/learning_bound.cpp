@@ -27,6 +27,12 @@ void check_shapes(const Model& model, const BoundData& data) {
   if (model.terms.empty()) {
     throw Error(ErrorKind::kInvalidArgument, "the model has no terms; there is nothing to bound");
   }
+  if (!model.loss.empty()) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        fmt::format("the bound is about the squared and the logistic loss; this model has the {} loss",
+                    model.loss));
+  }
   if (model.training.features.empty()) {
     throw Error(ErrorKind::kBadData,
                 "the model does not record its dictionary (training.features), which the bound needs");
@@ -159,11 +165,8 @@ std::vector<KernelTail> kernel_tails(const Combination& model, const Dictionary&
 }
 
 double constant_risk(const Loss& loss, std::span<const double> targets) {
-  double mean = 0;
-  for (const double target : targets) mean += target / static_cast<double>(targets.size());
-  if (!loss.is_quadratic() && !(std::abs(mean) < 1)) return 0;  // one class only
-  const std::vector<double> scores(targets.size(), loss.best_constant(mean));
-  return loss.sum(scores.data(), targets.data(), static_cast<Index>(targets.size())) /
+  const std::vector<double> scores(targets.size(), loss.best_constant({targets}));
+  return loss.sum(scores.data(), targets.data(), nullptr, static_cast<Index>(targets.size())) /
          static_cast<double>(targets.size());
 }
 

@@ -178,7 +178,6 @@ TEST(CrossValidate, ClassificationMeasuresTheLogLoss) {
             loss += std::log1p(std::exp(sample.y[static_cast<std::size_t>(row)] > 0 ? -score : score));
           }
           losses[step++] = loss / static_cast<double>(held_out.size());
-          return true;
         }));
     return losses;
   };
@@ -417,16 +416,23 @@ TEST(CrossValidate, ProgressRisesAndMayStopIt) {
     options.engine = engine;
     double last = 0;
     Index steps = 0;
+    Index terms = 0;
     static_cast<void>(cross_validate(sample.data(), options, kValidation, [&](const Progress& state) {
+      if (!state.phase.empty()) return ProgressAction::kContinue;
       EXPECT_GE(state.validated, last);
       last = state.validated;
-      if (state.validated == 1 && state.phase.empty()) ++steps;  // not those of the check of stability
-      return true;
+      // A step is told of again while the next one is made.
+      if (state.validated == 1 && state.terms > terms) {
+        terms = state.terms;
+        ++steps;
+      }
+      return ProgressAction::kContinue;
     }));
     EXPECT_EQ(steps, 3);
     try {
-      static_cast<void>(cross_validate(sample.data(), options, kValidation,
-                                       [](const Progress& state) { return state.validated < 0.9; }));
+      static_cast<void>(cross_validate(sample.data(), options, kValidation, [](const Progress& state) {
+        return state.validated < 0.9 ? ProgressAction::kContinue : ProgressAction::kAbort;
+      }));
       FAIL();
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInterrupted);

@@ -108,7 +108,10 @@ TEST(Fit, TargetsThatCannotBeSquaredAreRefusedBeforeTheFit) {
     options.task = task;
     Index steps = 0;
     try {
-      static_cast<void>(fit({sample.x.view(), y}, options, [&](const Progress&) { return ++steps > 0; }));
+      static_cast<void>(fit({sample.x.view(), y}, options, [&](const Progress&) {
+        ++steps;
+        return ProgressAction::kContinue;
+      }));
       ADD_FAILURE() << factor;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kBadData);
@@ -470,8 +473,9 @@ TEST(Fit, SelectionOptionsThatExcludeEachOtherAreRefused) {
 TEST(Fit, ProgressMayStopIt) {
   const Sample sample;
   try {
-    static_cast<void>(
-        fit(sample.data(), with("gaussian(order=2)", 9), [](const Progress& p) { return p.terms < 4; }));
+    static_cast<void>(fit(sample.data(), with("gaussian(order=2)", 9), [](const Progress& p) {
+      return p.terms < 4 ? ProgressAction::kContinue : ProgressAction::kAbort;
+    }));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInterrupted);

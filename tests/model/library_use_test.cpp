@@ -88,7 +88,10 @@ TEST(LibraryUse, TuningNeedsARidgeAndSaysSoBeforeTheWork) {
   FitOptions options = few_terms();
   options.tune = "auto";
   bool has_begun = false;
-  const ProgressCallback note = [&](const Progress&) { return has_begun = true; };
+  const ProgressCallback note = [&](const Progress&) {
+    has_begun = true;
+    return ProgressAction::kContinue;
+  };
   expect_error(ErrorKind::kInvalidArgument, "--tune needs all of --ridges above 0", [&] {
     static_cast<void>(cross_validate({sample.x.view(), sample.numbers}, options, {5, {0, 1, 10}}, note));
   });

@@ -1,0 +1,148 @@
+// Cross-validation of the ridge, for every method.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mfga/error.hpp"
+#include "model/automatic.hpp"
+#include "model/learners.hpp"
+
+namespace mfga {
+namespace {
+
+FoldLosses losses_by_gram(Work& work, const PreparedData& data, const Folds& folds,
+                          const Candidates& candidates, std::vector<std::shared_ptr<const GramSums>>& sums) {
+  constexpr double kPartOfSums = 0.8;  // of the time, roughly
+  const Problem problem = data.problem(work.workers);
+  const auto of_folds = gram_sums_of_folds(problem, candidates, folds,
+                                           [&](double part) { work.show_validation(kPartOfSums * part); });
+  if (folds.have_all_rows()) sums = of_folds;  // they are those of the last fit, too
+  return gram_path_losses(problem, candidates, folds, of_folds, work.plan.validation->ridges,
+                          work.plan.search_options(work.plan.penalty),
+                          [&](double part) { work.show_validation(kPartOfSums + (1 - kPartOfSums) * part); });
+}
+
+FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& folds,
+                          const std::shared_ptr<const Candidates>& candidates, Index n_steps,
+                          const FoldFit& fit) {
+  const std::vector<double>& ridges = work.plan.validation->ridges;
+  const auto n_ridges = static_cast<Index>(ridges.size());
+  const Timetable& times = work.plan.times;
+  FoldLosses losses;
+  for (Index fold = 0; fold < folds.count(); ++fold) {
+    losses.emplace_back(n_ridges, n_steps);
+    const FoldData own = fold_data(work, data, candidates, folds.training(fold), folds.held_out(fold));
+    const auto loss_of = [&](const ScoreFunction& score) {
+      return mean_loss(own.held_out, score, work.workers);
+    };
+    for (Index r = 0; r < n_ridges; ++r) {
+      const double ridge = ridges[static_cast<std::size_t>(r)];
+      PathLosses path(losses.back().row(r), n_steps);
+      std::function<void(const ScoreFunction&)> on_model;
+      if (work.plan.grows_step_by_step())
+        on_model = [&](const ScoreFunction& score) { path.add(loss_of(score)); };
+      stop_if_over(times.deadline(Timetable::kPartOfValidation));
+      const double begin = times.seconds();
+      const Learned learned = fit(own, ridge, on_model);
+      const double seconds = times.seconds() - begin;
+      work.seconds_of_a_fit =
+          seconds * static_cast<double>(data.rows.rows()) / static_cast<double>(own.training.rows.rows());
+      // What cannot be finished is not continued.
+      const Index fits_left = (folds.count() - fold) * n_ridges - r - 1;
+      stop_if_over(times.deadline(Timetable::kPartOfValidation, static_cast<double>(fits_left) * seconds));
+      path.finish([&] { return loss_of(learned.score()); });
+      // The metric of the fold would have to be kept as well.
+      if (work.plan.options.metric == "none")
+        work.best.offer(learned.active, {}, ridge, work.report.features, losses.back()(r, n_steps - 1));
+      work.show_validation(
+          (static_cast<double>(fold) + static_cast<double>(r + 1) / static_cast<double>(n_ridges)) /
+          static_cast<double>(folds.count()));
+    }
+  }
+  return losses;
+}
+
+}  // namespace
+
+double mean_loss(const PreparedData& data, const ScoreFunction& score, Workers& workers) {
+  return loss_sum(data.problem(workers), score) / data.rows.total_weight();
+}
+
+FoldData fold_data(Work& work, const PreparedData& data, std::shared_ptr<const Candidates> candidates,
+                   const std::vector<Index>& training, const std::vector<Index>& held_out) {
+  FoldData fold{data.subset(training), data.subset(held_out), std::move(candidates)};
+  if (work.plan.options.metric == "none") return fold;
+  // The metric of all rows was learned with the held-out ones as well: each fold learns its own.
+  const Dictionary dictionary(work.report.features);
+  const FitReport of_all = work.report;
+  learn_metric_of(work, fold.training, dictionary);
+  if (fold.training.rows.mixing() != nullptr) {
+    fold.held_out.mix(*fold.training.rows.mixing());
+  } else {
+    std::vector<double> factors;
+    for (std::size_t j = 0; j < fold.training.inputs.size(); ++j)
+      factors.push_back(fold.training.inputs[j].stretch / fold.held_out.inputs[j].stretch);
+    fold.held_out.stretch(factors);
+  }
+  if (fold.candidates != nullptr) {
+    if (dictionary.needs_sigma()) find_width(work, fold.training);
+    fold.candidates = make_candidates(work, fold.training, dictionary);
+    work.report = of_all;  // what a fold finds is not told
+  }
+  return fold;
+}
+
+RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& folds,
+                         std::shared_ptr<const Candidates> candidates, const std::string& engine,
+                         std::vector<Index> terms, const FoldFit& fit) {
+  refuse_folds_of_one_class(data, folds);
+  RidgeChoice choice;
+  CrossValidation& validation = choice.validation;
+  validation.ridges = work.plan.validation->ridges;
+  validation.terms = std::move(terms);
+  validation.measure = data.target.loss->measure();
+  const bool by_gram =
+      engine == "gram" && work.plan.grows_step_by_step() && work.plan.options.metric == "none";
+  try {
+    summarise(by_gram ? losses_by_gram(work, data, folds, *candidates, choice.sums)
+                      : losses_by_fits(work, data, folds, candidates, std::ssize(validation.terms), fit),
+              data.target.loss->unit(data.target.scale), validation);
+    choice.ridge = validation.chosen.ridge;
+  } catch (const OutOfTime&) {
+    choice.validation = {};
+    choice.ridge = FitOptions().ridge;
+    work.report.cut_short.push_back(fmt::format("the choice of the ridge (it is {:g})", choice.ridge));
+  }
+  work.report.validate_seconds = work.lap();
+  choice.validation.seconds = work.report.validate_seconds;
+  return choice;
+}
+
+CrossValidationOptions affordable(const Work& work, CrossValidationOptions validation,
+                                  const Candidates* candidates, const std::string& engine) {
+  if (validation.most_rows == 0 || candidates == nullptr || engine == "gram") return validation;
+  const auto steps =
+      static_cast<Index>(path_terms(work.plan.options.terms, work.plan.options.per_step).size());
+  validation.most_rows = affordable_rows(validation.most_rows, candidates->size(), steps);
+  return validation;
+}
+
+void refuse_folds_of_one_class(const PreparedData& data, const Folds& folds) {
+  if (const std::optional<Index> fold = fold_of_one_class(data, folds)) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("all rows outside of fold {} have one label, so there is nothing to learn "
+                            "from them; use fewer --folds, or another --seed",
+                            *fold + 1));
+  }
+}
+
+std::optional<Index> fold_of_one_class(const PreparedData& data, const Folds& folds) {
+  if (data.target.task != Task::kClassification) return std::nullopt;
+  for (Index fold = 0; fold < folds.count(); ++fold) {
+    const std::vector<double> targets = values_of(data.target.values, folds.training(fold));
+    if (std::ranges::count(targets, targets.front()) == std::ssize(targets)) return fold;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mfga

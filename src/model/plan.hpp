@@ -1,0 +1,95 @@
+// What the options come to for the table at hand, and what is refused before any work is done.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deadline.hpp"
+#include "features/neighbour_width.hpp"
+#include "mfga/cross_validate.hpp"
+#include "mfga/fit.hpp"
+#include "model/automatic.hpp"
+#include "solve/engine.hpp"
+#include "solve/greedy.hpp"
+
+namespace mfga {
+
+inline constexpr Index kFewestRows = 3;
+
+// Throws Error for data that no fit can begin with.
+void check_data(const TrainingData& data);
+void check_folds(Index rows, Index folds);
+
+// When the parts of a fit must have ended.
+class Timetable {
+ public:
+  explicit Timetable(double limit) : limit_(limit) {}
+
+  // Parts of the limit, from the beginning: when a ridge must have been chosen, when tuning ends, and when
+  // what was tuned must have been compared.
+  static constexpr double kPartOfValidation = 0.4;
+  static constexpr double kPartOfTuning = 0.5;
+  static constexpr double kPartOfComparing = 0.75;
+
+  [[nodiscard]] bool is_limited() const { return limit_ > 0; }
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  // When so large a part of the limit has passed, less some seconds.
+  [[nodiscard]] Deadline deadline(double part = 1, double seconds_before = 0) const {
+    if (!is_limited()) return kNever;
+    return start_ + std::chrono::duration_cast<Clock::duration>(
+                        std::chrono::duration<double>(part * limit_ - seconds_before));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+  double limit_;
+};
+
+struct Plan {
+  explicit Plan(const FitOptions& given) : options(given), times(given.time_limit) {}
+
+  FitOptions options;  // as they were given
+  Task task = Task::kRegression;
+  std::shared_ptr<const Loss> loss;
+  std::string select;
+  SelectionOptions selection;
+  Intercept intercept = Intercept::kUnpenalised;
+  bool scale_target_by_range = false;
+  Penalty penalty;  // the ridge that was given, or is taken where none can be chosen
+  Precision precision = Precision::kMixed;
+  WidthRule width_rule = WidthRule::kAutomatic;
+  std::optional<CrossValidationOptions> validation;  // how a ridge is chosen
+  bool judges_tuning = false;                        // held-out rows say whether to tune
+  Timetable times;
+
+  // Ridges that held-out rows may choose from.
+  [[nodiscard]] std::vector<double> ridges() const {
+    return validation ? validation->ridges : std::vector<double>{penalty.ridge};
+  }
+  [[nodiscard]] GreedyOptions search_options(const Penalty& with) const {
+    return {options.terms, options.per_step, options.tolerance, with, selection};
+  }
+  // Whether each step of the search has a model of its own number of terms.
+  [[nodiscard]] bool grows_step_by_step() const { return options.search == "greedy"; }
+  [[nodiscard]] bool normalises() const { return select == "normalised" || options.search == "htp"; }
+};
+
+[[nodiscard]] Plan make_plan(const TrainingData& data, const FitOptions& options,
+                             const CrossValidationOptions* validation);
+
+[[nodiscard]] std::vector<ScaleKind> planned_scales(const Plan& plan, const TableView& x,
+                                                    std::span<const double> weights,
+                                                    const std::vector<InputColumn>& standardised,
+                                                    Workers& workers);
+
+[[nodiscard]] double memory_limit_bytes(const FitOptions& options);
+// The engine for a dictionary of this size; throws if none can have it.
+[[nodiscard]] std::string choose_engine(const Plan& plan, const ProblemSize& size, int threads);
+
+}  // namespace mfga

@@ -1,0 +1,72 @@
+#include "model/prepared_data.hpp"
+
+#include <algorithm>
+
+#include "data/scale_inputs.hpp"
+#include "mfga/error.hpp"
+#include "model/plan.hpp"
+#include "solve/cross_validation.hpp"
+
+namespace mfga {
+
+PreparedData PreparedData::subset(std::span<const Index> positions) const {
+  PreparedData result{target, inputs, text_columns, rows.subset(positions), intercept};
+  result.target.values = values_of(target.values, positions);
+  return result;
+}
+
+void PreparedData::stretch(std::span<const double> factors) {
+  rows = rows.stretched(factors);
+  if (rows.mixing() != nullptr) return;  // they are in the combinations
+  for (std::size_t j = 0; j < inputs.size(); ++j) inputs[j].stretch *= factors[j];
+}
+
+bool PreparedData::has_one_target() const {
+  return std::ranges::all_of(target.values, [&](double value) { return value == target.values.front(); });
+}
+
+CountedRows::CountedRows(const TrainingData& data) {
+  if (std::ranges::find(data.weights, 0.0) == data.weights.end()) return;
+  for (std::size_t n = 0; n < data.weights.size(); ++n) {
+    if (data.weights[n] == 0) continue;
+    positions.push_back(static_cast<Index>(n));
+    targets.push_back(data.y[n]);
+    weights.push_back(data.weights[n]);
+  }
+}
+
+TrainingData CountedRows::without_others(const TrainingData& data) const {
+  TrainingData result = data;
+  if (positions.empty()) return result;
+  result.y = targets;
+  result.weights = weights;
+  return result;
+}
+
+PreparedData prepare(const TrainingData& data, const CountedRows& counted, const Plan& plan, Workers& workers,
+                     Standardisation& standard) {
+  standard = fit_standardisation(data.x, workers, data.columns, data.weights);
+  if (standard.inputs.empty()) {
+    throw Error(ErrorKind::kBadData,
+                "every column is constant on the training rows; there is nothing to learn from");
+  }
+  std::vector<InputColumn> inputs =
+      scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
+                   data.x, plan.options.seed, workers, data.weights);
+  std::vector<Index> text_columns;
+  if (!data.text_columns.empty() && plan.options.preset != "paper") {
+    for (const InputColumn& input : inputs) {
+      const TextColumn* const text = origin_of(input.column, data.text_columns).text;
+      text_columns.push_back(text == nullptr ? Index{-1} : text - data.text_columns.data());
+    }
+  }
+  BlockedRows rows =
+      BlockedRows(data.x, inputs).weighted(std::vector<double>(data.weights.begin(), data.weights.end()));
+  if (!counted.positions.empty()) rows = rows.subset(counted.positions);
+  PreparedTarget target =
+      prepare_target(counted.without_others(data), plan.loss, plan.scale_target_by_range, plan.intercept);
+  return {std::move(target), std::move(inputs), std::move(text_columns),
+          std::move(rows),   plan.intercept,    counted.positions};
+}
+
+}  // namespace mfga

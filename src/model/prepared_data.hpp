@@ -1,0 +1,57 @@
+// A table made ready for learning: the target as the loss wants it, inputs scaled, rows in blocks.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/row_blocks.hpp"
+#include "data/standardise.hpp"
+#include "model/target.hpp"
+#include "solve/problem.hpp"
+
+namespace mfga {
+
+struct PreparedData {
+  PreparedTarget target;
+  std::vector<InputColumn> inputs;
+  std::vector<Index> text_columns;  // of each input: see CandidateContext
+  BlockedRows rows;                 // with their weights
+  Intercept intercept;
+  std::vector<Index> kept_rows = {};  // of the table, where those without a weight were left out; else empty
+
+  // The row of the table at a position.
+  [[nodiscard]] Index row_of_table(Index position) const {
+    return kept_rows.empty() ? position : kept_rows[static_cast<std::size_t>(position)];
+  }
+  [[nodiscard]] Problem problem(Workers& workers) const {
+    return {rows, target.values, *target.loss, intercept, workers};
+  }
+  // Some of the rows, by their positions; with what was found out about all of them: scales and the target's
+  // units.
+  [[nodiscard]] PreparedData subset(std::span<const Index> positions) const;
+  // Inputs times factors, or combinations of inputs in their places.
+  void stretch(std::span<const double> factors);
+  void mix(const Matrix& matrix) { rows = rows.mixed(matrix); }
+  // Whether all targets are the same, so that there is nothing to learn.
+  [[nodiscard]] bool has_one_target() const;
+};
+
+struct Plan;  // model/plan.hpp
+
+// The rows of the table with a weight above 0, by their positions; empty: all. Their targets and weights.
+struct CountedRows {
+  explicit CountedRows(const TrainingData& data);
+  std::vector<Index> positions;
+  std::vector<double> targets;
+  std::vector<double> weights;
+  // The data with these targets and weights; the table is still that of all rows.
+  [[nodiscard]] TrainingData without_others(const TrainingData& data) const;
+};
+
+// Throws Error(kBadData) if every column is constant. `standard` is set to the standardisation of the
+// columns.
+[[nodiscard]] PreparedData prepare(const TrainingData& data, const CountedRows& counted, const Plan& plan,
+                                   Workers& workers, Standardisation& standard);
+
+}  // namespace mfga

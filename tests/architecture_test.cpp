@@ -1,0 +1,74 @@
+// The shape of the house, read from the sources: dependencies point one way (HACKING.md), and files stay
+// small enough to be read.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> sources(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(MFGA_SOURCE_DIR) / folder)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".hpp" || extension == ".cpp") files.push_back(entry.path());
+  }
+  EXPECT_FALSE(files.empty()) << folder;
+  return files;
+}
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// The folders whose headers a folder's files include.
+std::set<std::string> included_folders(const fs::path& path) {
+  static const std::regex include("#include \"([a-z_]+)/.*\"");
+  std::set<std::string> folders;
+  for (const std::string& line : lines_of(path)) {
+    std::smatch match;
+    if (std::regex_match(line, match, include)) folders.insert(match[1]);
+  }
+  return folders;
+}
+
+TEST(Architecture, DependenciesPointOneWay) {
+  const std::map<std::string, std::set<std::string>> allowed = {
+      {"src/core", {"core", "mfga"}},
+      {"src/losses", {"losses", "core", "mfga"}},
+      {"src/features", {"features", "core", "mfga"}},
+      {"src/data", {"data", "core", "mfga"}},
+      {"src/solve", {"solve", "features", "losses", "core", "mfga"}},
+      {"src/baselines", {"baselines", "solve", "features", "losses", "core", "mfga"}},
+      {"src/model", {"model", "data", "solve", "baselines", "features", "losses", "core", "mfga"}},
+      {"src/theory", {"theory", "solve", "features", "losses", "core", "mfga"}},
+      {"repro",
+       {"repro", "model", "theory", "data", "solve", "baselines", "features", "losses", "core", "mfga"}},
+      {"include/mfga", {"mfga"}},
+      {"cli", {"cli", "repro", "model", "data", "features", "core", "mfga"}}};
+  for (const auto& [folder, own] : allowed) {
+    for (const fs::path& path : sources(folder)) {
+      for (const std::string& included : included_folders(path))
+        EXPECT_TRUE(own.contains(included)) << path << " includes headers of " << included;
+    }
+  }
+}
+
+TEST(Architecture, FilesAreShort) {
+  constexpr std::size_t kMostLines = 500;
+  for (const std::string folder : {"src", "include", "cli", "repro"}) {
+    for (const fs::path& path : sources(folder)) EXPECT_LE(lines_of(path).size(), kMostLines) << path;
+  }
+}
+
+}  // namespace

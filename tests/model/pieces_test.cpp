@@ -1,0 +1,168 @@
+// Tables that lie in memory in other ways: single precision, by columns, in pieces; and shards that are
+// computed elsewhere. The model is the same to the last bit.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "core/row_blocks.hpp"
+#include "features/candidates.hpp"
+#include "mfga/mfga.hpp"
+#include "reference.hpp"
+
+namespace mfga {
+namespace {
+
+struct Sample {
+  Matrix x = reference::random_matrix(1300, 5, 1);
+  std::vector<double> y;
+  std::vector<double> weights;
+
+  explicit Sample(bool classes = false) {
+    for (double& value : x.values) value = static_cast<float>(value);  // single precision can hold them
+    const std::vector<double> noise = reference::random_vector(x.rows, 2);
+    for (Index i = 0; i < x.rows; ++i) {
+      if (i % 7 == 0) x(i, 3) = 0;
+      const double value = x(i, 0) * x(i, 1) + std::abs(x(i, 2)) + 0.3 * noise[static_cast<std::size_t>(i)];
+      y.push_back(classes ? (value > 0.7 ? 1 : 0) : value);
+      weights.push_back(1 + static_cast<double>(i % 3));
+    }
+  }
+};
+
+// The rows in so many pieces, each in memory of its own.
+struct Pieces {
+  std::vector<Matrix> matrices;
+  TableView table;
+
+  Pieces(const Matrix& x, Index count) {
+    std::vector<TableView> views;
+    for (Index p = 0; p < count; ++p) {
+      const Index first = p * x.rows / count;
+      const Index rows = (p + 1) * x.rows / count - first;
+      Matrix& piece = matrices.emplace_back(rows, x.cols);
+      std::copy_n(x.row(first), rows * x.cols, piece.row(0));
+    }
+    for (const Matrix& piece : matrices) views.emplace_back(piece.view());
+    table = TableView::of_pieces(views);
+  }
+};
+
+std::string model_of(const TableView& x, const Sample& sample, const TrainOptions& options) {
+  return model_to_json(train({.x = x, .y = sample.y, .weights = sample.weights}, options).fit.model);
+}
+
+std::vector<TrainOptions> settings() {
+  std::vector<TrainOptions> all(5);
+  for (TrainOptions& options : all) options.fit.terms = 4;
+  all[0].fit.features = "linear + hinge(knots=8) + landmark(count=40)";
+  all[1].fit.features = "linear + gaussian(order=2) + spline + fourier(count=20) + nystrom(count=20)";
+  all[1].automatic_tuning = false;
+  all[2].fit.scale = "quantile";
+  all[2].fit.features = "linear + gaussian(order=2)";
+  all[2].automatic_tuning = false;
+  all[3].fit.preset = "paper";
+  all[4].fit.method = "lkrf";
+  return all;
+}
+
+TEST(Pieces, GiveTheSameModelInAnyNumber) {
+  for (const bool classes : {false, true}) {
+    const Sample sample(classes);
+    for (const TrainOptions& options : settings()) {
+      const std::string whole = model_of(sample.x.view(), sample, options);
+      for (const Index count : {1, 3, 7}) {
+        const Pieces pieces(sample.x, count);
+        EXPECT_EQ(model_of(pieces.table, sample, options), whole) << count;
+      }
+    }
+  }
+}
+
+TEST(Pieces, MustHaveTheSameColumns) {
+  const Matrix a(3, 2);
+  const Matrix b(3, 4);
+  EXPECT_THROW(static_cast<void>(TableView::of_pieces(std::array<TableView, 2>{a.view(), b.view()})), Error);
+}
+
+TEST(Layouts, GiveTheSameModel) {
+  const Sample sample;
+  std::vector<float> floats(sample.x.values.begin(), sample.x.values.end());
+  Matrix by_columns(sample.x.cols, sample.x.rows);
+  std::vector<float> floats_by_columns(floats.size());
+  for (Index i = 0; i < sample.x.rows; ++i) {
+    for (Index j = 0; j < sample.x.cols; ++j) {
+      by_columns(j, i) = sample.x(i, j);
+      floats_by_columns[static_cast<std::size_t>(j * sample.x.rows + i)] = static_cast<float>(sample.x(i, j));
+    }
+  }
+  const Index rows = sample.x.rows;
+  const Index cols = sample.x.cols;
+  const TrainOptions options = settings().front();
+  const std::string expected = model_of(sample.x.view(), sample, options);
+  EXPECT_EQ(model_of(ConstFloatMatrixView{floats.data(), rows, cols, cols, 1}, sample, options), expected);
+  EXPECT_EQ(model_of(ConstFloatMatrixView{floats_by_columns.data(), rows, cols, 1, rows}, sample, options),
+            expected);
+  // Doubles by columns are standardised as they lie, and round otherwise.
+  TrainOptions plain = settings()[2];
+  plain.ridge_rule = RidgeRule::kGiven;
+  plain.fit.tune = "no";
+  const ConstMatrixView columns{by_columns.values.data(), rows, cols, 1, rows};
+  const Model first = train({.x = sample.x.view(), .y = sample.y}, plain).fit.model;
+  const Model second = train({.x = columns, .y = sample.y}, plain).fit.model;
+  const std::vector<double> scores = first.scores(sample.x.view());
+  const std::vector<double> others = second.scores(sample.x.view());
+  for (std::size_t n = 0; n < scores.size(); ++n) ASSERT_NEAR(scores[n], others[n], 1e-9);
+}
+
+// Stands for several processes: each has some of the shards, and sends what it found.
+class Ranks final : public ShardBackend {
+ public:
+  explicit Ranks(Index count) : count_(count) {}
+
+  void run(Index shards, Index size, double* partials,
+           const std::function<void(Index, double*)>& fill) override {
+    std::vector<std::vector<double>> sent;
+    for (Index rank = count_ - 1; rank >= 0; --rank) {  // whichever is ready first
+      const Index first = rank * shards / count_;
+      const Index end = (rank + 1) * shards / count_;
+      std::vector<double> own(static_cast<std::size_t>((end - first) * size));
+      for (Index shard = first; shard < end; ++shard) fill(shard, own.data() + (shard - first) * size);
+      std::copy(own.begin(), own.end(), partials + first * size);
+      used_ += end > first ? 1 : 0;
+    }
+  }
+  [[nodiscard]] Index used() const { return used_; }
+
+ private:
+  Index count_;
+  Index used_ = 0;
+};
+
+TEST(Backend, ShardsComputedElsewhereAddUpToTheSameBits) {
+  const Sample sample;
+  const BlockedRows rows(sample.x.view(), reference::plain_inputs(5));
+  Workers here(2);
+  const Candidates candidates(Dictionary("linear + gaussian(order=2, sigma=2) + landmark(count=30, sigma=2)"),
+                              {5, 2, 1, &rows});
+  const auto sums = [&](Workers& workers) {
+    std::vector<double> all = candidates.square_norms(rows, workers);
+    const std::vector<double> more =
+        candidates.sums(rows, workers, 1, 0, [&](const RowBlock& block, Arena&, double*) {
+          return Candidates::BlockColumns{sample.y.data() + block.first_row, block.rows};
+        });
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::vector<double> expected = sums(here);
+  for (const Index count : {1, 3, 7}) {
+    Ranks ranks(count);
+    Workers workers(2);
+    workers.set_backend(&ranks);
+    EXPECT_EQ(sums(workers), expected);
+    EXPECT_GT(ranks.used(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace mfga
