@@ -57,7 +57,7 @@ Measured measure(const BoundCommand& command, const Model& model, const Bound& b
   return measured;
 }
 
-Json to_json(const Model& model, const Bound& bound, const Measured& measured) {
+Json bound_to_json(const Model& model, const Bound& bound, const Measured& measured) {
   Json json = {{"task", task_name(model.task)},
                {"loss", model.task == Task::kRegression ? "squared" : "logistic"}};
   json["constants"] = {{"B", bound.kernel_bound},
@@ -221,7 +221,7 @@ void run_bound(BoundCommand& command) {
   const Measured measured = measure(command, model, bound);
   progress.clear();
   if (command.common.json) {
-    print_json(to_json(model, bound, measured));
+    print_json(bound_to_json(model, bound, measured));
     return;
   }
   if (command.common.quiet) return;

@@ -82,9 +82,10 @@ struct ModelTable {
   std::vector<double> targets;  // regression: numbers; classification: 1 for the second label, else 0
   std::vector<std::string> warnings;
 };
-// With the target: the one of the training table where `target_choice` is empty.
+// With the target: the one of the training table where `target_choice` is empty. And with weights, if a
+// column of them is named.
 [[nodiscard]] ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
-                                        const std::string& target_choice);
+                                        const std::string& target_choice, const std::string& weight = "");
 // Scores of a table read by read_for_model.
 [[nodiscard]] std::vector<double> model_scores(const Model& model, const Table& table, int threads);
 // The rows of a table by file and line; the table must live as long.

@@ -10,6 +10,7 @@ struct EvaluateCommand {
   std::string model_path;
   std::string data_path;
   std::string target;
+  std::string weight;
   int threads = 0;
   CommonOptions common;
 };
@@ -19,9 +20,10 @@ void run_evaluate(EvaluateCommand& command) {
   command.common.read.threads = command.threads;
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
-  const ModelTable data = read_for_model(command.data_path, model, command.common.read, command.target);
-  const Evaluation evaluation =
-      evaluate_scores(model, model_scores(model, data.table, command.threads), data.targets);
+  const ModelTable data =
+      read_for_model(command.data_path, model, command.common.read, command.target, command.weight);
+  const Evaluation evaluation = evaluate_scores(model, model_scores(model, data.table, command.threads),
+                                                data.targets, data.table.weights);
   progress.clear();
   if (command.common.json) {
     Json json = {{"task", task_name(model.task)}, {"terms", model.terms.size()}, {"rows", data.table.rows()}};
@@ -47,6 +49,8 @@ void add_evaluate(CLI::App& tool) {
       ->type_name("DATA");
   app->add_option("--target", command->target,
                   "target column by name or index; default: the one of the training table")
+      ->type_name("COLUMN");
+  app->add_option("--weight", command->weight, "column that says how much each row counts, by name or index")
       ->type_name("COLUMN");
   app->add_option("--threads", command->threads, "threads; 0: all cores")
       ->capture_default_str()

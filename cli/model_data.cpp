@@ -58,7 +58,7 @@ ModelFile open_for_model(const std::string& path, const Model& model, const Read
 }
 
 ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
-                          const std::string& target_choice) {
+                          const std::string& target_choice, const std::string& weight) {
   const auto [file, sources] = open_for_model(path, model, read);
   const auto n_file_columns = static_cast<Index>(file.columns().size());
   if (!file.has_header() && file.format() != "libsvm" && n_file_columns != model.unnamed_columns) {
@@ -71,6 +71,7 @@ ModelTable read_for_model(const std::string& path, const Model& model, const Rea
       file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
   ModelTable result{file.read(sources, target_column), {}, {}};
   result.warnings = table_warnings(result.table);
+  if (!weight.empty()) result.table.weights = file.read_weights(weight, "--weight");
   result.targets = targets_of(model, result.table, result.warnings);
   return result;
 }

@@ -49,6 +49,13 @@ extern "C" void remove_pending_and_end(int signal) {
   std::raise(signal);
 }
 
+volatile std::sig_atomic_t stop_requested = 0;
+
+extern "C" void request_stop(int signal) {
+  stop_requested = 1;
+  std::signal(signal, remove_pending_and_end);
+}
+
 // A stream of gzip, in parts.
 class Deflater {
  public:
@@ -99,6 +106,17 @@ void handle_signals() {
     if (std::signal(signal, remove_pending_and_end) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }
+
+StopOnInterrupt::StopOnInterrupt() {
+  stop_requested = 0;
+  if (std::signal(SIGINT, request_stop) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+}
+
+StopOnInterrupt::~StopOnInterrupt() {
+  if (std::signal(SIGINT, remove_pending_and_end) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+}
+
+bool StopOnInterrupt::requested() { return stop_requested != 0; }
 
 std::string_view uncompressed_name(std::string_view path) {
   if (path.ends_with(".gz")) path.remove_suffix(3);

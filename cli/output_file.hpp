@@ -29,6 +29,16 @@ class OutputFile {
 // Signals that end the process remove the files being written first.
 void handle_signals();
 
+// While one of these lives, the first Ctrl-C only sets `requested`; the second one ends the process as usual.
+class StopOnInterrupt {
+ public:
+  StopOnInterrupt();
+  StopOnInterrupt(const StopOnInterrupt&) = delete;
+  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
+  ~StopOnInterrupt();
+  [[nodiscard]] static bool requested();
+};
+
 // The name of a file without .gz, which says what is in it.
 [[nodiscard]] std::string_view uncompressed_name(std::string_view path);
 

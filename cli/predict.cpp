@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/prediction_output.hpp"
+#include "core/clock.hpp"
 #include "data/column_texts.hpp"
 
 namespace mfga::cli {
@@ -21,12 +22,6 @@ struct PredictCommand {
   int threads = 0;
   CommonOptions common;
 };
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Timing {
   double load = 0;

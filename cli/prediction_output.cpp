@@ -8,9 +8,9 @@
 #include <array>
 #include <iterator>
 
-#include "core/threads.hpp"
 #include "data/npy.hpp"
 #include "data/number_text.hpp"
+#include "mfga/thread_pool.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 bool is_npy(const std::string& path) { return uncompressed_name(path).ends_with(".npy"); }
 
 // A text as a CSV field.
-std::string quoted(const std::string& text) {
+std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -37,15 +37,15 @@ class CsvRows {
  public:
   CsvRows(const Model& model, PredictionKind kind, const KeptColumns& kept)
       : model_(model), kind_(kind), kept_(kept) {
-    for (const std::string& label : model.labels) label_lines_.push_back(quoted(label) + "\n");
+    for (const std::string& label : model.labels) label_lines_.push_back(csv_field(label) + "\n");
   }
 
   [[nodiscard]] std::string header() const {
     std::string text;
-    for (const std::string& name : kept_.names) text += quoted(name) + ",";
-    if (kind_ == PredictionKind::kTarget) return text + quoted(target_name()) + "\n";
-    return text + fmt::format("{},{}\n", quoted("P(" + model_.labels[0] + ")"),
-                              quoted("P(" + model_.labels[1] + ")"));
+    for (const std::string& name : kept_.names) text += csv_field(name) + ",";
+    if (kind_ == PredictionKind::kTarget) return text + csv_field(target_name()) + "\n";
+    return text + fmt::format("{},{}\n", csv_field("P(" + model_.labels[0] + ")"),
+                              csv_field("P(" + model_.labels[1] + ")"));
   }
 
   // Of the rows from `first` on.
@@ -55,7 +55,7 @@ class CsvRows {
     const std::vector<double> predictions =
         has_probabilities ? std::vector<double>() : model_.predictions_from_scores(scores);
     for (std::size_t i = 0; i < scores.size(); ++i) {
-      for (const std::vector<std::string>& column : kept_.texts) text += quoted(column[first + i]) + ",";
+      for (const std::vector<std::string>& column : kept_.texts) text += csv_field(column[first + i]) + ",";
       if (has_probabilities) {
         fmt::format_to(std::back_inserter(text), FMT_COMPILE("{},{}\n"),
                        Model::probability_from_score(-scores[i]), Model::probability_from_score(scores[i]));

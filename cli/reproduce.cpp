@@ -49,7 +49,7 @@ void write_file(const std::string& path, std::string_view text) {
   file.commit();
 }
 
-void print_table(const repro::DatasetResult& result) {
+void print_results(const repro::DatasetResult& result) {
   const auto number = [](const std::optional<double>& value, const char* format) {
     return value ? fmt::format(fmt::runtime(format), *value) : std::string("-");
   };
@@ -125,7 +125,7 @@ void run_reproduce(ReproduceCommand& command) {
   write_file(command.output_folder + "/report.html", repro::results_to_html(results));
   std::filesystem::remove(partial_path, error);
   if (command.quiet) return;
-  for (const repro::DatasetResult& result : results.datasets) print_table(result);
+  for (const repro::DatasetResult& result : results.datasets) print_results(result);
   print("\n{:.0f} s in all. {}/report.html, results.json, results.csv and results.md hold the rest.\n",
         results.total_seconds, command.output_folder);
 }

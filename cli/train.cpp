@@ -8,19 +8,22 @@
 
 #include "cli/output_file.hpp"
 #include "cli/train_report.hpp"
+#include "core/clock.hpp"
 #include "model/target.hpp"
 
 namespace mfga::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 TrainingData training_data(const Table& table) {
-  return {table.values.view(), table.target,          table.columns,      table.target_name,
-          table.labels,        table.unnamed_columns, table.text_columns, &table.lines};
+  return {.x = table.values.view(),
+          .y = table.target,
+          .columns = table.columns,
+          .target_name = table.target_name,
+          .labels = table.labels,
+          .unnamed_columns = table.unnamed_columns,
+          .text_columns = table.text_columns,
+          .lines = &table.lines,
+          .weights = table.weights};
 }
 
 // Learns from the table; what is wrong with the data is said with the name of its file.
@@ -60,13 +63,15 @@ struct Tables {
 Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
   const auto measure = [&](const Table& table) {
     std::vector<std::string> none;  // the model's own labels
-    return evaluate_scores(model, model.scores(table.values.view(), threads), targets_of(model, table, none));
+    return evaluate_scores(model, model.scores(table.values.view(), threads), targets_of(model, table, none),
+                           table.weights);
   };
   Evaluations result{measure(tables.train), {}};
   if (tables.held_out) result.test = measure(*tables.held_out);
   if (tables.test_file) {
     const ModelTable& data = tables.test_file->data;
-    result.test = evaluate_scores(model, tables.test_file->scores(model, threads), data.targets);
+    result.test =
+        evaluate_scores(model, tables.test_file->scores(model, threads), data.targets, data.table.weights);
   }
   return result;
 }
@@ -87,12 +92,14 @@ bool is_constant(const Matrix& values, Index column) {
 
 // Reads the test file as if for a model of all columns of the training table that are not constant, which
 // models leave out. So whatever is wrong with the file is known before the fit.
-TestFile read_test_file(const TrainCommand& command, const Table& train) {
+TestFile read_test_file(const TrainCommand& command, const Table& train, const std::string& weight) {
   Model model;
   learn_from(train, [&](const TrainingData& data) {
-    model.task = resolve_task(command.fit.task, data);
-    if (model.task == Task::kClassification)
-      model.labels = prepare_target(data, model.task, false, Intercept::kNone).labels;
+    model.task = resolve_task(command.fit.task, command.fit.loss, data);
+    if (model.task == Task::kClassification) {
+      const auto loss = resolve_loss(command.fit.loss, model.task, data);
+      model.labels = prepare_target(data, loss, false, Intercept::kNone).labels;
+    }
     return 0;
   });
   model.target_name = train.target_name;
@@ -105,8 +112,7 @@ TestFile read_test_file(const TrainCommand& command, const Table& train) {
     places[static_cast<std::size_t>(j)] = std::ssize(model.inputs);
     model.inputs.push_back({train.columns[static_cast<std::size_t>(j)], j});
   }
-  // By the target's name: an index is one into the training file.
-  return {read_for_model(command.test_path, model, command.common.read, ""), std::move(places)};
+  return {read_for_model(command.test_path, model, command.common.read, "", weight), std::move(places)};
 }
 
 // The fits with the seeds after the first one; their models are measured and forgotten.
@@ -115,6 +121,10 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& f
   FitOptions options = command.resolved();
   options.ridge = first.model.training.ridge;
   for (Index repeat = 1; repeat < command.repeats; ++repeat) {
+    if (first.report.stopped) {
+      first.report.cut_short.push_back(fmt::format("the repeats ({} of {})", repeat, command.repeats));
+      return;
+    }
     if (options.time_limit > 0 && seconds_since(start) >= command.fit.time_limit) {
       first.report.cut_short.push_back(fmt::format("the repeats ({} of {})", repeat, command.repeats));
       return;
@@ -159,18 +169,28 @@ void read_tables(const TrainCommand& command, Tables& tables) {
   const TableFile file(command.train_path, command.common.read);
   tables.train =
       file.read_for_training(command.target, column_list(command.ignore, file.columns(), "--ignore"),
-                             column_list(command.text, file.columns(), "--text"));
+                             column_list(command.text, file.columns(), "--text"), command.weight);
   if (command.test_fraction > 0)
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
-  if (!command.test_path.empty()) tables.test_file = read_test_file(command, tables.train);
+  if (!command.test_path.empty()) {
+    // By the names of the target and the weights: an index is one into the training file.
+    const std::string weight =
+        command.weight.empty()
+            ? ""
+            : file.columns()[static_cast<std::size_t>(file.column(command.weight, "--weight"))];
+    tables.test_file = read_test_file(command, tables.train, weight);
+  }
 }
 
 FitResult fit_model(const TrainCommand& command, const Table& table, Clock::time_point start,
                     ProgressLine& progress, Measured& measured) {
   TrainResult trained = learn_from(table, [&](const TrainingData& data) {
+    const StopOnInterrupt stop;
     const auto show = [&](const Progress& state) {
-      progress.show(progress_text(state));
-      return true;
+      const bool is_stopping = StopOnInterrupt::requested();
+      progress.show(is_stopping ? "stopping with what there is (Ctrl-C again: leave at once)"
+                                : progress_text(state));
+      return is_stopping ? ProgressAction::kStop : ProgressAction::kContinue;
     };
     TrainOptions options = command;
     options.fit.time_limit = time_left(command, start);  // reading counts, too
@@ -221,6 +241,8 @@ void run_train(TrainCommand& command, bool validation_given) {
   }
   progress.show("preparing");
   FitResult result = fit_model(command, tables.train, start, progress, measured);
+  if (result.report.stopped && result.model.terms.empty())
+    throw Error(ErrorKind::kInterrupted, "stopped before there was a model; nothing is saved");
   // Whatever fails from here on, the work is not lost.
   const auto save_start = Clock::now();
   if (!command.model_path.empty()) save(result.model, command.model_path);
@@ -278,6 +300,10 @@ void add_train(CLI::App& tool) {
   add_column_list(*app, "--text", command->text,
                   "columns to read as text although they begin with a number, by name or index",
                   "Data files");
+  app->add_option("--weight", command->weight,
+                  "column that says how much each row counts, by name or index; it is no predictor")
+      ->type_name("COLUMN")
+      ->group("Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
   app->get_option("--ridge")->default_str("auto")->transform([command](const std::string& text) {

@@ -193,7 +193,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["remarks"] = measured.remarks;
   json["task"] = task_name(model.task);
   json["method"] = command.fit.method;
-  json["loss"] = model.task == Task::kRegression ? "squared" : "logistic";
+  json["loss"] = !model.loss.empty() ? model.loss : model.task == Task::kRegression ? "squared" : "logistic";
   json["features"] = report.features;
   json["engine"] = report.engine;
   json["candidates"] = report.candidates;
@@ -223,6 +223,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["repeats"] = measured.repeats.to_json();
   json["seconds"] = seconds_to_json(report, measured.timing);
   json["cut_short"] = report.cut_short;
+  json["stopped"] = report.stopped;
   json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
@@ -244,8 +245,11 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
                       ? fmt::format("{} more of its rows are held out for the test", test->rows())
                       : table_summary(*test));
   const Model model = with_printable_names(result.model);
-  print("task: {} of \"{}\"{}{}\n", task_name(model.task), model.target_name,
-        command.fit.task == "auto" ? " (inferred from the target; --task overrides)" : "",
+  print("task: {} of \"{}\"{}{}{}\n", task_name(model.task), model.target_name,
+        command.fit.task == "auto" && command.fit.loss == "auto"
+            ? " (inferred from the target; --task overrides)"
+            : "",
+        model.loss.empty() ? "" : fmt::format(", {} loss", model.loss),
         model.labels.empty() ? "" : fmt::format(", labels {} and {}", model.labels[0], model.labels[1]));
   if (command.fit.task == "auto" && model.task == Task::kRegression) print_text(whole_number_note(train));
   if (!report.dropped_columns.empty()) {
@@ -273,7 +277,8 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
   print_tuning(command, report, result.model.training.ridge);
   if (!report.cut_short.empty())
-    cli::print("left out or cut short by the time limit: {}\n", fmt::join(report.cut_short, "; "));
+    cli::print("left out or cut short by {}: {}\n", report.stopped ? "Ctrl-C" : "the time limit",
+               fmt::join(report.cut_short, "; "));
   // The number of terms of an exact kernel is that of its rows.
   if (n_terms < command.fit.terms && report.engine != "exact" && report.cut_short.empty()) {
     print("  fewer than the {} asked for: {}\n", command.fit.terms,

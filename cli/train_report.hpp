@@ -18,6 +18,7 @@ struct TrainCommand : TrainOptions {
   std::string target;
   std::vector<std::string> ignore;
   std::vector<std::string> text;
+  std::string weight;
   std::string model_path;
   CommonOptions common;
   Index repeats = 1;

@@ -24,7 +24,9 @@ TEST_F(MethodsCommand, EachTrainsSavesPredictsAndIsInspected) {
       EXPECT_EQ(report.at("method"), method);
       EXPECT_EQ(report.at("n_test"), 60);
       EXPECT_TRUE(report.at("repeats").is_null());
-      EXPECT_GT(report.at("sigma").get<double>(), 0);
+      if (method != "mfga") {  // which may do without
+        EXPECT_GT(report.at("sigma").get<double>(), 0);
+      }
       EXPECT_EQ(report.at("seconds").at("score").get<double>() > 0, method == "lkrf" || method == "eerf");
       if (classification) {
         EXPECT_LT(report.at("test").at("error_percent").get<double>(), 30);

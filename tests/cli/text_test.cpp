@@ -133,7 +133,7 @@ TEST_F(TextTool, ADotAtTheEndOfALabelIsDropped) {
 }
 
 TEST_F(TextTool, ScalesAreExplained) {
-  const Json robust = train({"--scale", "robust", "--features", "linear"});
+  const Json robust = train({"--scale", "robust", "--features", "linear", "--tune", "no"});
   expect_message(robust.at("path").dump(), {"r(a)"});
   expect_message(run_well({"inspect", model()}).out, {"r(a)", "r(column) = (value - median)", "[-5, 5]"});
   (void)train({"--scale", "quantile", "--features", "linear"});
