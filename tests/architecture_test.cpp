@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,11 +32,12 @@ std::vector<std::string> lines_of(const fs::path& path) {
 
 // The folders whose headers a folder's files include.
 std::set<std::string> included_folders(const fs::path& path) {
-  static const std::regex include("#include \"([a-z_]+)/.*\"");
+  const std::string include = "#include \"";
   std::set<std::string> folders;
   for (const std::string& line : lines_of(path)) {
-    std::smatch match;
-    if (std::regex_match(line, match, include)) folders.insert(match[1]);
+    const std::size_t slash = line.find('/');
+    if (line.starts_with(include) && slash != std::string::npos)
+      folders.insert(line.substr(include.size(), slash - include.size()));
   }
   return folders;
 }
