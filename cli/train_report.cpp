@@ -144,7 +144,10 @@ void print_validation(const CrossValidation& validation) {
   for (std::size_t i = 1; i <= n_columns; ++i)
     columns.push_back(static_cast<Index>(i * n_terms / n_columns) - 1);
   print("cross-validation: {} of held-out rows, mean over {} folds, by ridge and number of terms\n",
-        validation.measure == "mse" ? "mean squared error" : "log-loss", validation.folds);
+        validation.measure == "mse"        ? "mean squared error"
+        : validation.measure == "log_loss" ? "log-loss"
+                                           : validation.measure,
+        validation.folds);
   print("  {:>10}", "ridge");
   for (const Index column : columns) print(" {:>10}", validation.terms[static_cast<std::size_t>(column)]);
   print("\n");

@@ -154,7 +154,7 @@ std::string choose_engine(const Plan& plan, const ProblemSize& size, int threads
   if (engine == "gram" && !is_quadratic) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("--engine gram works for the squared loss only; use --engine lazy for {}",
-                            plan.task == Task::kClassification ? "classification" : "the others"));
+                            plan.task == Task::kClassification ? "classification" : "this one"));
   }
   const double bytes = engine == "gram" ? gram.bytes : lazy.bytes;
   if (bytes > limit || size.candidates >= 2e9) {

@@ -114,31 +114,6 @@ TEST(SavedJson, StretchesAndMixingComeBackAndCount) {
   EXPECT_EQ(Json::parse(model_to_json(unstretched)).at("version"), 2) << "older programs can read it";
 }
 
-TEST(SavedJson, LossesComeBackAndSayWhatAScoreMeans) {
-  Model model = small_text_model();
-  ASSERT_EQ(model.task, Task::kRegression);
-  const double usual = model.prediction_from_score(0.5);
-  model.loss = "huber(0.25)";
-  EXPECT_EQ(Json::parse(model_to_json(model)).at("version"), 4);
-  EXPECT_EQ(model_from_json(model_to_json(model), "m.json").loss, "huber(0.25)");
-  EXPECT_EQ(model.prediction_from_score(0.5), usual);
-  model.loss = "poisson";
-  const Model back = model_from_json(model_to_json(model), "m.json");
-  EXPECT_EQ(back.loss, "poisson");
-  EXPECT_DOUBLE_EQ(back.prediction_from_score(0.5), model.target_shift + model.target_scale * std::exp(0.5));
-  for (const std::string wrong : {"logistic", "huber(-1)", "none"}) {
-    Json json = Json::parse(model_to_json(model));
-    json["loss"] = wrong;
-    try {
-      static_cast<void>(model_from_json(json.dump(), "m.json"));
-      ADD_FAILURE() << wrong;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
-      EXPECT_NE(std::string(error.what()).find("loss"), std::string::npos) << error.what();
-    }
-  }
-}
-
 TEST(SavedJson, BadStretchesAndMixingsAreRefused) {
   const auto error = [](const Edit& edit) { return error_after(edit, small_tuned_model()); };
   expect_message(error([](Json& json) { json["inputs"][0]["stretch"] = 0; }), {"inputs[0].stretch"});

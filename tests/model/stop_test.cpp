@@ -7,23 +7,13 @@
 #include <thread>
 
 #include "mfga/mfga.hpp"
-#include "reference.hpp"
+#include "model/noisy_sample.hpp"
 
 namespace mfga {
 namespace {
 
-struct Sample {
-  Matrix x = reference::random_matrix(300, 4, 1);
-  std::vector<double> y;
-
-  explicit Sample(bool classes = false) {
-    const std::vector<double> noise = reference::random_vector(x.rows, 2);
-    for (Index i = 0; i < x.rows; ++i) {
-      const double value = x(i, 0) * x(i, 1) + std::abs(x(i, 2)) + 0.3 * noise[static_cast<std::size_t>(i)];
-      y.push_back(classes ? (value > 0.7 ? 1 : 0) : value);
-    }
-  }
-  [[nodiscard]] TrainingData data() const { return {.x = x.view(), .y = y}; }
+struct Sample : NoisySample {
+  explicit Sample(bool classes = false) : NoisySample(300, classes) {}
 };
 
 // A word for what is being done.
