@@ -27,7 +27,6 @@ class Workers {
   // With threads that others may use as well.
   explicit Workers(ThreadPool& shared, Control* control = nullptr) : pool_(shared), control_(control) {}
 
-  [[nodiscard]] ThreadPool& pool() const { return pool_; }
   [[nodiscard]] int threads() const { return pool_.threads(); }
   // Calls task(0) ... task(count - 1) as ThreadPool::run does, and asks in between whether to go on.
   void run(Index count, const std::function<void(Index)>& task) const {
