@@ -12,7 +12,7 @@
 namespace mfga {
 namespace {
 
-constexpr Index kTile = 64;
+constexpr Index kWarpTile = 64;
 
 // A value that is not finite times 0 is NaN.
 MFGA_VECTORISED void cut(double* values, Index count, double lowest, double highest) {
@@ -30,7 +30,8 @@ MFGA_VECTORISED void multiply(double* values, Index count, double factor) {
 // `size` knots, a power of two; values[n] is at least the first knot, or NaN.
 MFGA_VECTORISED void interpolate(double* values, Index count, const double* knots, Index size,
                                  const double* at_knots, const double* slopes) {
-  std::array<Index, kTile> below;  // NOLINT(cppcoreguidelines-pro-type-member-init): set for `count` values
+  std::array<Index, kWarpTile>
+      below;  // NOLINT(cppcoreguidelines-pro-type-member-init): set for `count` values
   for (Index n = 0; n < count; ++n) below[static_cast<std::size_t>(n)] = 0;
   for (Index step = size / 2; step > 0; step /= 2) {
     for (Index n = 0; n < count; ++n) {
@@ -67,8 +68,8 @@ WarpedInput::WarpedInput(Index position, const Warp& warp, double stretch)
 void WarpedInput::apply(double* values, Index count) const {
   cut(values, count, lowest_, highest_);
   if (!knots_.empty()) {
-    for (Index first = 0; first < count; first += kTile) {
-      interpolate(values + first, std::min(kTile, count - first), knots_.data(),
+    for (Index first = 0; first < count; first += kWarpTile) {
+      interpolate(values + first, std::min(kWarpTile, count - first), knots_.data(),
                   static_cast<Index>(knots_.size()), values_.data(), slopes_.data());
     }
   }

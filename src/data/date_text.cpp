@@ -11,7 +11,6 @@
 namespace mfga {
 namespace {
 
-constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
 constexpr bool is_letter(char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); }
 
 template <typename Accepts>

@@ -51,8 +51,6 @@ Pair split_pair(std::string_view word) {
   return pair;
 }
 
-constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
-
 // Reads digits on from `p`, as an index; the result is above kLargestIndex if they are too many.
 const char* scan_index(const char* p, const char* end, Index& index) {
   for (index = 0; p != end && is_digit(*p); ++p) {

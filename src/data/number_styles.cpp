@@ -10,7 +10,7 @@
 namespace mfga {
 namespace {
 
-std::string list_names(std::vector<std::string> names) {
+std::string first_names(std::vector<std::string> names) {
   constexpr std::size_t kMost = 5;
   const std::size_t count = names.size();
   if (count > kMost) names.resize(kMost);
@@ -86,7 +86,7 @@ void choose_styles(const TableReader& reader, char decimal, const std::string& a
   if (has_commas) remarks.emplace_back("numbers have decimal commas (--decimal)");
   if (!special.empty())
     remarks.push_back(
-        fmt::format("numbers have thousands separators or percent signs in {}", list_names(special)));
+        fmt::format("numbers have thousands separators or percent signs in {}", first_names(special)));
   plan.styles = std::move(styles);
 }
 

@@ -24,8 +24,6 @@ FieldContent classify_field(std::string_view text, double& value) {
 
 namespace {
 
-constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
-
 // Appends the digits of a whole number without its separators: one to three digits, then groups of three. An
 // empty text, as before a decimal sign, has no digits.
 bool append_ungrouped(std::string_view text, char other_separator, std::string& digits) {

@@ -15,6 +15,8 @@
 
 namespace mfga {
 
+constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
 // Eight characters as one number, the first in the lowest byte.
 inline std::uint64_t eight_characters(const char* text) {
   std::uint64_t word = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index kMostSampled = 100'000;
 constexpr double kRobustLimit = 5;
-constexpr double kRounding = 1e-9;  // of the place of a row
+constexpr double kPlaceRounding = 1e-9;  // of the place of a row
 constexpr double kNormalInterquartileRange = 1.349;
 constexpr Index kQuantileSteps = 256;
 constexpr std::size_t kFewestDistinct = 10;
@@ -55,7 +55,7 @@ class SortedValues {
   // The q-quantile, between the nearest two.
   [[nodiscard]] double quantile(double q) const {
     const double place = q * last() / unit_;
-    const double below = std::floor(place + kRounding);
+    const double below = std::floor(place + kPlaceRounding);
     return std::lerp(value(at(below * unit_)), value(at((below + 1) * unit_)), place - below);
   }
 
@@ -89,8 +89,8 @@ void make_quantile(const SortedValues& sorted, InputColumn& input) {
   input.mean = 0;
   input.deviation = 1;
   for (Index step = 0; step <= kQuantileSteps; ++step) {
-    const double place =
-        std::floor(static_cast<double>(step) * sorted.last() / sorted.unit() / kQuantileSteps + kRounding);
+    const double place = std::floor(
+        static_cast<double>(step) * sorted.last() / sorted.unit() / kQuantileSteps + kPlaceRounding);
     const std::size_t i = sorted.at(place * sorted.unit());
     if (!input.warp.knots.empty() && sorted.value(i) == input.warp.knots.back()) continue;
     input.warp.knots.push_back(sorted.value(i));

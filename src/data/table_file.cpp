@@ -22,7 +22,6 @@
 namespace mfga {
 namespace {
 
-
 void check_choice(std::string_view option, std::string_view value,
                   std::span<const std::string_view> choices) {
   if (std::ranges::find(choices, value) != choices.end()) return;

@@ -11,7 +11,7 @@
 namespace mfga {
 namespace {
 
-constexpr int kMostSteps = 128;  // of one tuning, where held-out rows say when to stop
+constexpr int kMostJudgedSteps = 128;  // of one tuning, where held-out rows say when to stop
 
 using Models = std::vector<TunedModel>;
 
@@ -97,8 +97,8 @@ Choice choose_with_tuning(Work& work, const PreparedData& data, std::span<const 
     work.phase = fmt::format("tuning with dictionary {} of {}", &features - dictionaries.data() + 1,
                              dictionaries.size());
     const Dictionary dictionary(features);
-    begun.push_back(
-        begin_tuned(folds, ridges, search_options(work, data, dictionary, penalty, kMostSteps), on_step));
+    begun.push_back(begin_tuned(folds, ridges,
+                                search_options(work, data, dictionary, penalty, kMostJudgedSteps), on_step));
     offer_to_keep(work, begun.back().front(), features);
     if (is_over(work.plan.times.deadline(Timetable::kPartOfTuning))) break;
   }
@@ -107,7 +107,7 @@ Choice choose_with_tuning(Work& work, const PreparedData& data, std::span<const 
   choice.dictionary = simplest_of_the_best(folds, begun);
   const Dictionary dictionary(dictionaries[choice.dictionary]);
   choice.models = complete_tuned(folds, std::move(begun[choice.dictionary]), ridges,
-                                 search_options(work, data, dictionary, penalty, kMostSteps), on_step);
+                                 search_options(work, data, dictionary, penalty, kMostJudgedSteps), on_step);
   offer_to_keep(work, choice.models.front(), dictionaries[choice.dictionary]);
   return choice;
 }

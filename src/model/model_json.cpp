@@ -416,9 +416,9 @@ Model model_from_json(std::string_view text, std::string_view source) {
   read_target(root.member("target"), model);
   if (format_version >= kVersion) model.loss = loss_from_json(root.member("loss"), model.task);
 
-  constexpr Index kMostColumns = Index{1} << 40U;
-  model.n_columns = root.member("n_columns").whole_number(1, kMostColumns);
-  model.unnamed_columns = root.member("unnamed_columns").whole_number(0, kMostColumns);
+  constexpr Index kLargestCount = Index{1} << 40U;
+  model.n_columns = root.member("n_columns").whole_number(1, kLargestCount);
+  model.unnamed_columns = root.member("unnamed_columns").whole_number(0, kLargestCount);
   if (!plain) model.text_columns = text_columns_from_json(root.member("text_columns"), model.n_columns);
   std::map<std::string, Index> input_positions;
   for (const Node& node : root.member("inputs").elements()) {
@@ -448,7 +448,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
     model.terms.push_back(term_from_json(node, input_positions, shared));
 
   const Node training = root.member("training");
-  model.training.rows = training.member("rows").whole_number(0, kMostColumns);
+  model.training.rows = training.member("rows").whole_number(0, kLargestCount);
   model.training.features = training.member("features").text();
   model.training.ridge = training.member("ridge").number();
   model.training.norm_bound = training.member("norm_bound").number();

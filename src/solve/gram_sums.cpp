@@ -10,27 +10,27 @@
 namespace mfga {
 namespace {
 
-constexpr Index kPanelBlocks = 4;  // row blocks whose features are held at once
-constexpr Index kPanelRows = kPanelBlocks * kBlockRows;
-constexpr Index kTile = 256;  // the Gram matrix is accumulated in tiles of this many rows and columns
+constexpr Index kFeatureBlocks = 4;  // row blocks whose features are held at once
+constexpr Index kFeatureRows = kFeatureBlocks * kBlockRows;
+constexpr Index kGramTile = 256;  // the Gram matrix is accumulated in tiles of this many rows and columns
 
-// Features of some rows, feature by feature: [candidates x kPanelRows].
+// Features of some rows, feature by feature: [candidates x kFeatureRows].
 using Panel = std::vector<double>;
 
 // out += the products of two tiles of features over some rows of the panel.
 void add_tile(const Panel& panel, const GroupRows& part, Index i, Index j, Matrix& gram) {
   const double* features = panel.data() + part.first;
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(std::min(kTile, gram.rows - i)),
-              static_cast<int>(std::min(kTile, gram.rows - j)), static_cast<int>(part.rows), 1.0,
-              features + i * kPanelRows, kPanelRows, features + j * kPanelRows, kPanelRows, 1.0,
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(std::min(kGramTile, gram.rows - i)),
+              static_cast<int>(std::min(kGramTile, gram.rows - j)), static_cast<int>(part.rows), 1.0,
+              features + i * kFeatureRows, kFeatureRows, features + j * kFeatureRows, kFeatureRows, 1.0,
               gram.row(i) + j, static_cast<int>(gram.cols));
 }
 
 // `ones` and `targets` of the rows of the panel, both times the root of the rows' weights.
 void add_sums(const Panel& panel, const double* ones, const double* targets, const GroupRows& part,
               Index first, GramSums& to) {
-  for (Index j = first; j < std::min(first + kTile, to.gram.rows); ++j) {
-    const double* value = panel.data() + j * kPanelRows + part.first;
+  for (Index j = first; j < std::min(first + kGramTile, to.gram.rows); ++j) {
+    const double* value = panel.data() + j * kFeatureRows + part.first;
     double sum = 0;
     for (Index n = 0; n < part.rows; ++n) sum += ones[part.first + n] * value[n];
     to.sums[static_cast<std::size_t>(j)] += sum;
@@ -41,8 +41,8 @@ void add_sums(const Panel& panel, const double* ones, const double* targets, con
 
 // Copies a tile above the diagonal to its place below it.
 void mirror_tile(Matrix& gram, Index i, Index j) {
-  for (Index row = i; row < std::min(i + kTile, gram.rows); ++row) {
-    for (Index col = std::max(j, row + 1); col < std::min(j + kTile, gram.rows); ++col)
+  for (Index row = i; row < std::min(i + kGramTile, gram.rows); ++row) {
+    for (Index col = std::max(j, row + 1); col < std::min(j + kGramTile, gram.rows); ++col)
       gram(col, row) = gram(row, col);
   }
 }
@@ -50,11 +50,11 @@ void mirror_tile(Matrix& gram, Index i, Index j) {
 // Calls body(i, j) for the first row and column of every tile on and above the diagonal, in parallel.
 template <class Body>
 void for_each_tile(Index size, const Workers& workers, Body body) {
-  const Index n_tiles = (size + kTile - 1) / kTile;
+  const Index n_tiles = (size + kGramTile - 1) / kGramTile;
   workers.run(n_tiles * (n_tiles + 1) / 2, [&](Index task) {
     Index i = 0;
     for (Index row_tiles = n_tiles; task >= row_tiles; --row_tiles, ++i) task -= row_tiles;
-    body(i * kTile, (i + task) * kTile);
+    body(i * kGramTile, (i + task) * kGramTile);
   });
 }
 
@@ -85,18 +85,18 @@ void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::spa
                    std::span<const std::shared_ptr<GramSums>> groups,
                    const std::function<void(double)>& on_part) {
   const AtomValues values(atoms);
-  Panel panel(static_cast<std::size_t>(values.size() * kPanelRows));
+  Panel panel(static_cast<std::size_t>(values.size() * kFeatureRows));
   // Features, ones and targets are multiplied by the roots of the weights, so that products have the weights.
-  std::vector<double> roots(kPanelRows, 1.0);
-  std::vector<double> targets(kPanelRows);
-  for (Index first_block = 0; first_block < problem.rows.blocks(); first_block += kPanelBlocks) {
-    const Index n_blocks = std::min(kPanelBlocks, problem.rows.blocks() - first_block);
+  std::vector<double> roots(kFeatureRows, 1.0);
+  std::vector<double> targets(kFeatureRows);
+  for (Index first_block = 0; first_block < problem.rows.blocks(); first_block += kFeatureBlocks) {
+    const Index n_blocks = std::min(kFeatureBlocks, problem.rows.blocks() - first_block);
     problem.workers.run(n_blocks, [&](Index b) {
       const auto lease = problem.workers.arenas.lend();
       const Arena::Scope scope(*lease);
       const RowBlock block = problem.rows.load(first_block + b, *lease);
       double* const features = panel.data() + b * kBlockRows;
-      values.evaluate(block, 0, values.size(), features, kPanelRows, *lease);
+      values.evaluate(block, 0, values.size(), features, kFeatureRows, *lease);
       double* const root = roots.data() + b * kBlockRows;
       for (Index n = 0; n < block.rows; ++n) {
         if (block.weights != nullptr) root[n] = std::sqrt(block.weights[n]);
@@ -105,7 +105,7 @@ void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::spa
       }
       if (block.weights == nullptr) return;
       for (Index j = 0; j < values.size(); ++j)
-        for (Index n = 0; n < block.rows; ++n) features[j * kPanelRows + n] *= root[n];
+        for (Index n = 0; n < block.rows; ++n) features[j * kFeatureRows + n] *= root[n];
     });
     const Index first_row = first_block * kBlockRows;
     const Index n_rows = std::min(n_blocks * kBlockRows, problem.rows.rows() - first_row);
@@ -155,7 +155,7 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums(const Problem& problem, c
 double gram_sums_bytes(double candidates, double groups) {
   // Moments or a panel beside the matrices.
   return sizeof(double) * candidates *
-         (groups * candidates + std::max(groups * kMomentsPerProduct * candidates, 1.0 * kPanelRows));
+         (groups * candidates + std::max(groups * kMomentsPerProduct * candidates, 1.0 * kFeatureRows));
 }
 
 }  // namespace mfga

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Index kPanel = 6;  // weighted inputs at a time: a register tile, which the first-level cache holds
 
-MFGA_VECTORISED void multiply(const double* a, const double* b, Index count, double* out) {
+MFGA_VECTORISED void multiply_rows(const double* a, const double* b, Index count, double* out) {
   for (Index n = 0; n < count; ++n) out[n] = a[n] * b[n];
 }
 
@@ -104,7 +104,7 @@ void RowMoments::add_low_order(int order, const double* weights, double* out) co
 void RowMoments::add_with_middle(int order, Index middle_first, const double* weights, double* out) const {
   const Arena::Scope scope(arena_);
   double* product = arena_.take(stride_);
-  multiply(weights, input(middle_first), rows_, product);
+  multiply_rows(weights, input(middle_first), rows_, product);
   add_longer_middles(order - 3, middle_first, middle_first, product, out);
 }
 
@@ -115,7 +115,7 @@ void RowMoments::add_longer_middles(int left, Index middle_first, Index middle_l
     const Arena::Scope scope(arena_);
     double* longer = arena_.take(stride_);
     for (Index next = middle_last; next < inputs_; ++next) {
-      multiply(product, input(next), rows_, longer);
+      multiply_rows(product, input(next), rows_, longer);
       add_longer_middles(left - 1, middle_first, next, longer, out);
     }
     return;
@@ -133,7 +133,7 @@ void RowMoments::add_matrix(const double* weights, Inputs rows, Inputs columns, 
   for (Index first = 0; first < rows.count; first += kPanel) {
     const Index height = std::min(kPanel, rows.count - first);
     for (Index i = 0; i < height; ++i)
-      multiply(weights, input(rows.first + first + i), rows_, weighted_ + i * stride_);
+      multiply_rows(weights, input(rows.first + first + i), rows_, weighted_ + i * stride_);
     add_row_products(weighted_, height, stride_, input(columns.first), columns.count, stride_, rows_,
                      out + first * out_stride, out_stride);
   }

@@ -8,7 +8,7 @@
 namespace mfga {
 namespace {
 
-constexpr Index kTile = 384;
+constexpr Index kFactorTile = 384;
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -24,10 +24,10 @@ bool factorise_tile(double* tile, Index size, Index stride) {
 }  // namespace
 
 bool factorise_in_place(Matrix& matrix, Workers& workers) {
-  const Index n_tiles = (matrix.rows + kTile - 1) / kTile;
+  const Index n_tiles = (matrix.rows + kFactorTile - 1) / kFactorTile;
   const auto stride = static_cast<int>(matrix.cols);
-  const auto tile = [&](Index i, Index j) { return matrix.row(i * kTile) + j * kTile; };
-  const auto size = [&](Index i) { return std::min(kTile, matrix.rows - i * kTile); };
+  const auto tile = [&](Index i, Index j) { return matrix.row(i * kFactorTile) + j * kFactorTile; };
+  const auto size = [&](Index i) { return std::min(kFactorTile, matrix.rows - i * kFactorTile); };
   for (Index k = 0; k < n_tiles; ++k) {
     if (!factorise_tile(tile(k, k), size(k), matrix.cols)) return false;
     const auto width = static_cast<int>(size(k));
@@ -41,8 +41,8 @@ bool factorise_in_place(Matrix& matrix, Workers& workers) {
       const Index i = n_tiles - 1 - task;
       if (i > k + 1) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(size(i)),
-                    static_cast<int>((i - k - 1) * kTile), width, -1.0, tile(i, k), stride, tile(k + 1, k),
-                    stride, 1.0, tile(i, k + 1), stride);
+                    static_cast<int>((i - k - 1) * kFactorTile), width, -1.0, tile(i, k), stride,
+                    tile(k + 1, k), stride, 1.0, tile(i, k + 1), stride);
       }
       cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, static_cast<int>(size(i)), width, -1.0, tile(i, k),
                   stride, 1.0, tile(i, i), stride);

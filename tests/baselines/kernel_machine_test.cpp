@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include "core/blas.hpp"
 #include "losses/logistic.hpp"
 #include "losses/squared.hpp"
 #include "mfga/error.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 
 namespace mfga {
 namespace {

@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include "core/blas.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 
 namespace mfga {
 namespace {

@@ -1,6 +1,8 @@
 // mfga bound: whatever `mfga train` makes, there is a bound for it.
 #include <cmath>
 
+#include <random>
+
 #include "cli/tool.hpp"
 
 namespace mfga {

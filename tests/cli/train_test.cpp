@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include <random>
+
 #include "cli/tool.hpp"
 #include "mfga/mfga.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "features/candidates.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 
 namespace mfga {
 

@@ -1,6 +1,7 @@
 // What is special to the families of kernels of all inputs.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <numbers>
 
@@ -8,7 +9,7 @@
 #include "features/candidates.hpp"
 #include "features/expressions.hpp"
 #include "mfga/error.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 
 namespace mfga {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "features/candidates.hpp"
 #include "features/expressions.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 
 namespace mfga {
 namespace {

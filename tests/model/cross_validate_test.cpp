@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include "losses/logistic.hpp"
 #include "mfga/error.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 #include "solve/cross_validation.hpp"
 
 namespace mfga {

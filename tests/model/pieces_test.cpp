@@ -70,7 +70,8 @@ TEST(Pieces, GiveTheSameModelInAnyNumber) {
   for (const bool classes : {false, true}) {
     const Sample sample(classes);
     for (const TrainOptions& options : settings()) {
-      if (classes && options.fit.preset != "paper" && options.fit.method == "mfga") continue;  // as for numbers
+      if (classes && options.fit.preset != "paper" && options.fit.method == "mfga")
+        continue;  // as for numbers
       const std::string whole = model_of(sample.x.view(), sample, options);
       for (const Index count : {1, 3, 7}) {
         const Pieces pieces(sample.x, count);

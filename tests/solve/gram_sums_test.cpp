@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "losses/squared.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 #include "solve/gram_moments.hpp"
 
 namespace mfga {

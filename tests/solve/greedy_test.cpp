@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include "losses/logistic.hpp"
 #include "losses/squared.hpp"
 #include "mfga/error.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 #include "solve/atom_products.hpp"
 #include "solve/counting_engine.hpp"
 

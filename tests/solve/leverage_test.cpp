@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include "losses/logistic.hpp"
 #include "losses/squared.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 #include "solve/refit.hpp"
 
 namespace mfga {

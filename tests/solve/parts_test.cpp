@@ -2,7 +2,8 @@
 // bound.
 #include <gtest/gtest.h>
 
-#include "reference.hpp"
+#include <Eigen/Dense>
+#include "reference_matrices.hpp"
 #include "solve/growing_cholesky.hpp"
 #include "solve/refit.hpp"
 #include "solve/select.hpp"

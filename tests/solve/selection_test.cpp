@@ -1,11 +1,12 @@
 // How candidates are ranked, picked together, swapped and thresholded, against naive versions of each.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <set>
 
 #include "losses/logistic.hpp"
 #include "losses/squared.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 #include "solve/kernel_weights.hpp"
 #include "solve/known_products.hpp"
 #include "solve/set_search.hpp"

@@ -11,7 +11,7 @@
 
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"
-#include "reference.hpp"
+#include "reference_matrices.hpp"
 
 namespace mfga {
 namespace {
