@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/option_checks.hpp"
+#include "cli/spelling.hpp"
 #include "cli/standard_output.hpp"
 #include "mfga/mfga.hpp"
 #include "model/option_table.hpp"
@@ -34,26 +35,29 @@ template <class Options>
 void add_option_table(CLI::App& command, Options& options, std::span<const OptionRow<Options>> table,
                       const std::string& group) {
   for (const OptionRow<Options>& row : table) {
-    std::visit(
-        [&](auto member) {
-          const std::string name = "--" + std::string(row.name);
-          if constexpr (std::is_same_v<decltype(member), std::string Options::*>) {
-            if (row.value == "no|yes") {
-              command.add_flag(name + "{yes}", options.*member, std::string(row.help))->group(group);
-              return;
-            }
+    const std::string name = flag_of(row.name);
+    const std::string help = spelled(row.help);
+    CLI::Option* const option = std::visit(
+        [&](auto member) -> CLI::Option* {
+          using Member = decltype(member);
+          if constexpr (std::is_same_v<Member, ChoiceMember<Options>> ||
+                        std::is_same_v<Member, WrittenMember<Options>>) {
+            return command.add_option_function<std::string>(
+                name, [&options, &row](const std::string& text) { set_option(options, row, text); }, help);
+          } else if constexpr (std::is_same_v<Member, bool Options::*>) {
+            return command.add_flag(name, options.*member, help);
+          } else {
+            return command.add_option(name, options.*member, help);
           }
-          CLI::Option* option = command.add_option(name, options.*member, std::string(row.help));
-          option->group(group);
-          if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>)
-            option->delimiter(',')->allow_extra_args(false);
-          if constexpr (std::is_same_v<decltype(member), std::uint64_t Options::*>)
-            option->check(whole_number());
-          const std::string text = option_text(options, row);
-          option->type_name(std::string(row.value));
-          if (!text.empty()) option->default_str(text);
         },
         row.member);
+    option->group(group);
+    if (std::holds_alternative<bool Options::*>(row.member)) continue;
+    if (std::holds_alternative<std::vector<double> Options::*>(row.member))
+      option->delimiter(',')->allow_extra_args(false);
+    if (std::holds_alternative<std::uint64_t Options::*>(row.member)) option->check(whole_number());
+    option->type_name(std::string(row.value));
+    if (const std::string text = option_text(options, row); !text.empty()) option->default_str(text);
   }
 }
 

@@ -79,11 +79,14 @@ void run_demo() {
   options.features = generator.truth().training.features;
   options.terms = kTerms;
   options.ridge = 1e-3;
+  options.tune = Tuning::none();
   const TrainingData data{train_x.view(), train_y, names, "y", {}};
   const FitResult learned = mfga::fit(data, options);
   FitOptions linear_options;
   linear_options.features = "linear";
   linear_options.terms = kInputs;
+  linear_options.ridge = 1;
+  linear_options.tune = Tuning::none();
   const FitResult linear = mfga::fit(data, linear_options);
   Model constant = learned.model;
   constant.terms.clear();

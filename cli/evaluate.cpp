@@ -28,11 +28,11 @@ void run_evaluate(EvaluateCommand& command) {
   if (command.common.json) {
     Json json = {{"task", task_name(model.task)}, {"terms", model.terms.size()}, {"rows", data.table.rows()}};
     json["metrics"] = to_json(evaluation);
-    json["warnings"] = data.warnings;
+    json["warnings"] = spelled(data.warnings);
     print_json(json);
   } else if (!command.common.quiet) {
     print("{}\n", table_summary(data.table));
-    for (const std::string& warning : data.warnings) print("warning: {}\n", escaped(warning));
+    for (const std::string& warning : spelled(data.warnings)) print("warning: {}\n", escaped(warning));
     print("{}\n", to_text(evaluation));
   }
 }

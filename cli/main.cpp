@@ -43,7 +43,7 @@ int run_tool(int argc, char** argv) {
     std::fputs("Try mfga --help, or mfga COMMAND --help.\n", stderr);
     return kBadInput;
   } catch (const mfga::Error& error) {
-    mfga::cli::print_message(error.what());
+    mfga::cli::print_message(mfga::cli::spelled(error.what()));
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
     mfga::cli::print_message("out of memory");

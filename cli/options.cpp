@@ -20,8 +20,8 @@ void print_table(std::string_view title, std::span<const OptionRow<Options>> tab
   const Options defaults;
   for (const auto& row : table) {
     const std::string text = option_text(defaults, row);
-    print("| `--{}` | {} | {} | {} |\n", row.name, cell(row.value),
-          text.empty() ? "" : fmt::format("`{}`", text), cell(row.help));
+    print("| `{}` | {} | {} | {} |\n", flag_of(row.name), cell(row.value),
+          text.empty() ? "" : fmt::format("`{}`", text), cell(spelled(row.help)));
   }
   print("\n");
 }
@@ -31,7 +31,7 @@ void print_family(const FeatureFamily& family) {
         family.help());
   const auto print_option = [](const FamilyOption& option) {
     print("| `{}` | {} | `{}` | {} |\n", option.name, cell(option.values), option.default_value,
-          cell(option.help));
+          cell(spelled(option.help)));
   };
   for (const FamilyOption& option : family.options()) print_option(option);
   print_option(nu_option());
@@ -41,6 +41,7 @@ void print_family(const FeatureFamily& family) {
 void run_options() {
   print("# Options\n\nThis page is the output of `mfga options`.\n\n");
   print_table("Learning (`mfga train`)", fit_option_table());
+  print_table("Comparisons with the paper (`mfga train`)", paper_option_table());
   print_table("Cross-validation (`mfga train --ridge cv`)", cross_validation_option_table());
   print_table("Reading tables (`mfga train`, `predict`, `evaluate`)", read_option_table());
   print_table("Synthetic tables (`mfga generate`)", generate_option_table());

@@ -40,7 +40,7 @@ std::string table_summary(const Table& table) {
       fmt::format("{}: {} rows, {} predictors{}; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", escaped(table.source),
                   table.rows(), predictor_count(n_columns, table.text_columns), text, table.megabytes,
                   table.load_seconds, table.megabytes / std::max(table.load_seconds, 1e-9));
-  for (const std::string& remark : table.remarks) summary += "\n  " + escaped(remark);
+  for (const std::string& remark : spelled(table.remarks)) summary += "\n  " + escaped(remark);
   return summary;
 }
 

@@ -87,7 +87,7 @@ Predictions predict_file(const Model& model, PredictCommand& command, Timing& ti
   const std::optional<ConstMatrixView> stored =
       model.text_columns.empty() ? data.file.stored_numbers() : std::nullopt;
   const Table table = stored ? Table{} : data.file.read(data.sources, std::nullopt);
-  result.warnings = table_warnings(table);
+  result.warnings = spelled(table_warnings(table));
   if (!kept.empty()) {
     for (const Index column : kept)
       result.kept.names.push_back(data.file.columns()[static_cast<std::size_t>(column)]);

@@ -118,7 +118,7 @@ TestFile read_test_file(const TrainCommand& command, const Table& train, const s
 // The fits with the seeds after the first one; their models are measured and forgotten.
 void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& first, Clock::time_point start,
                  ProgressLine& progress, RepeatedEvaluations& repeats) {
-  FitOptions options = command.resolved();
+  FitOptions options = command.fit;
   options.ridge = first.model.training.ridge;
   for (Index repeat = 1; repeat < command.repeats; ++repeat) {
     if (first.report.stopped) {
@@ -132,8 +132,8 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& f
     options.time_limit = time_left(command, start) / static_cast<double>(command.repeats - repeat);
     progress.show(fmt::format("seed {} of {}", repeat + 1, command.repeats));
     ++options.seed;
-    const FitResult result =
-        learn_from(tables.train, [&](const TrainingData& data) { return fit(data, options); });
+    const FitResult result = learn_from(
+        tables.train, [&](const TrainingData& data) { return paper::fit(data, options, command.paper); });
     repeats.add(evaluate_on(tables, result.model, options.threads));
   }
 }
@@ -149,12 +149,12 @@ std::string progress_text(const Progress& state) {
 }
 
 void check_arguments(const TrainCommand& command, bool validation_given) {
-  command.resolved().validate();
+  command.paper.validate(command.fit);
   if (!command.test_path.empty() && command.test_fraction > 0) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--test and --test-fraction exclude each other; give one of them");
   }
-  if (command.ridge_rule != RidgeRule::kCrossValidated && validation_given) {
+  if (command.fit.ridge.validation() == nullptr && validation_given) {
     throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
   }
   check_files({{"the table", command.train_path}, {"--test", command.test_path}},
@@ -183,8 +183,8 @@ void read_tables(const TrainCommand& command, Tables& tables) {
 }
 
 FitResult fit_model(const TrainCommand& command, const Table& table, Clock::time_point start,
-                    ProgressLine& progress, Measured& measured) {
-  TrainResult trained = learn_from(table, [&](const TrainingData& data) {
+                    ProgressLine& progress) {
+  return learn_from(table, [&](const TrainingData& data) {
     const StopOnInterrupt stop;
     const auto show = [&](const Progress& state) {
       const bool is_stopping = StopOnInterrupt::requested();
@@ -192,12 +192,10 @@ FitResult fit_model(const TrainCommand& command, const Table& table, Clock::time
                                 : progress_text(state));
       return is_stopping ? ProgressAction::kStop : ProgressAction::kContinue;
     };
-    TrainOptions options = command;
-    options.fit.time_limit = time_left(command, start);  // reading counts, too
-    return train(data, options, show);
+    FitOptions options = command.fit;
+    options.time_limit = time_left(command, start);  // reading counts, too
+    return paper::fit(data, options, command.paper, show);
   });
-  measured.cross_validation = std::move(trained.cross_validation);
-  return std::move(trained.fit);
 }
 
 void save(const Model& model, const std::string& path) {
@@ -240,7 +238,7 @@ void run_train(TrainCommand& command, bool validation_given) {
     print_message("the model will not be saved: add --model FILE to keep it");
   }
   progress.show("preparing");
-  FitResult result = fit_model(command, tables.train, start, progress, measured);
+  FitResult result = fit_model(command, tables.train, start, progress);
   if (result.report.stopped && result.model.terms.empty())
     throw Error(ErrorKind::kInterrupted, "stopped before there was a model; nothing is saved");
   // Whatever fails from here on, the work is not lost.
@@ -253,7 +251,7 @@ void run_train(TrainCommand& command, bool validation_given) {
     if (command.model_path.empty()) throw;
     throw Error(error.kind(), fmt::format("{} (the model is saved: {})", error.what(), command.model_path));
   }
-  measured.remarks = tables.train.remarks;
+  measured.remarks = spelled(tables.train.remarks);
   measured.warnings = tables.train.warnings;
   measured.warnings.insert(measured.warnings.end(), result.report.warnings.begin(),
                            result.report.warnings.end());
@@ -261,6 +259,7 @@ void run_train(TrainCommand& command, bool validation_given) {
     const std::vector<std::string>& more = tables.test_file->data.warnings;
     measured.warnings.insert(measured.warnings.end(), more.begin(), more.end());
   }
+  measured.warnings = spelled(measured.warnings);
   measured.timing.total = seconds_since(start);
   progress.clear();
   if (command.common.json) {
@@ -306,13 +305,7 @@ void add_train(CLI::App& tool) {
       ->group("Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
-  app->get_option("--ridge")->default_str("auto")->transform([command](const std::string& text) {
-    command->ridge_rule = text == "auto" ? RidgeRule::kAutomatic
-                          : text == "cv" ? RidgeRule::kCrossValidated
-                                         : RidgeRule::kGiven;
-    return command->ridge_rule == RidgeRule::kGiven ? text : "0";
-  });
-  app->get_option("--tune")->default_str("auto");
+  add_option_table(*app, command->paper, paper_option_table(), "Comparisons with the paper");
   add_option_table(*app, command->validation, cross_validation_option_table(), "Learning");
   app->add_option(
          "--repeats", command->repeats,
@@ -323,7 +316,7 @@ void add_train(CLI::App& tool) {
       ->check(CLI::Range(1, 1000000))
       ->group("Learning");
   app->add_flag_callback(
-         "--no-intercept", [command] { command->fit.intercept = "no"; }, "the same as --intercept no")
+         "--no-intercept", [command] { command->fit.intercept = false; }, "the same as --intercept no")
       ->group("Learning");
   app->add_option("--model", command->model_path, "where to save the model (JSON)")
       ->check(file_name())
@@ -337,7 +330,8 @@ void add_train(CLI::App& tool) {
   add_output_options(*app, command->common);
   app->callback([command, app] {
     if (command->train_path.empty()) throw CLI::RequiredError("table");
-    command->automatic_tuning = app->count("--tune") == 0;
+    if (command->fit.ridge.validation() != nullptr)
+      command->fit.ridge = Ridge::cross_validated(command->validation);
     run_train(*command, app->count("--folds") > 0 || app->count("--ridges") > 0);
   });
 }

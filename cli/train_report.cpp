@@ -48,9 +48,8 @@ Json validation_to_json(const CrossValidation& validation) {
           {"seconds", validation.seconds}};
 }
 
-Json tuning_to_json(const TrainCommand& command, const FitReport& report) {
-  const TuningReport& tuning = report.tuning;
-  if (command.resolved().tune == "no") return {};
+Json tuning_to_json(const TuningReport& tuning) {
+  if (!tuning.is_tried) return {};
   Json json = {{"used", tuning.is_used}};
   if (!tuning.reason.empty()) json["reason"] = tuning.reason;
   if (tuning.held_out_without > 0)
@@ -171,9 +170,9 @@ void print_validation(const CrossValidation& validation) {
     print("--terms {} would have been better: {}\n", validation.best.terms, text(validation.best));
 }
 
-void print_tuning(const TrainCommand& command, const FitReport& report, double ridge) {
+void print_tuning(const FitReport& report, double ridge) {
   const TuningReport& tuning = report.tuning;
-  if (command.resolved().tune == "no") return;
+  if (!tuning.is_tried) return;
   int steps = 0;
   for (const PathStep& step : report.path) steps += step.tuning_steps;
   if (tuning.is_used)
@@ -195,7 +194,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   Json json;
   json["remarks"] = measured.remarks;
   json["task"] = task_name(model.task);
-  json["method"] = command.fit.method;
+  json["method"] = option_text(command.paper, paper_option_table(), "method");
   json["loss"] = !model.loss.empty() ? model.loss : model.task == Task::kRegression ? "squared" : "logistic";
   json["features"] = report.features;
   json["engine"] = report.engine;
@@ -216,8 +215,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
                                                      {"query_rows", report.auto_sigma_queries}})
                                              : Json();
   json["ridge"] = model.training.ridge;
-  json["cross_validation"] =
-      measured.cross_validation ? validation_to_json(*measured.cross_validation) : Json();
+  json["cross_validation"] = result.cross_validation ? validation_to_json(*result.cross_validation) : Json();
   json["norm_bound"] = model.training.norm_bound > 0 ? Json(model.training.norm_bound) : Json();
   json["intercept"] = model.intercept;
   json["train"] = to_json(measured.first.train);
@@ -225,12 +223,12 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
   json["repeats"] = measured.repeats.to_json();
   json["seconds"] = seconds_to_json(report, measured.timing);
-  json["cut_short"] = report.cut_short;
+  json["cut_short"] = spelled(report.cut_short);
   json["stopped"] = report.stopped;
   json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
-  json["tuning"] = tuning_to_json(command, report);
+  json["tuning"] = tuning_to_json(report.tuning);
   json["metric_rounds"] = report.metric_rounds;
   json["stability"] = report.stability >= 0 ? Json(report.stability) : Json();
   json["warnings"] = measured.warnings;
@@ -249,12 +247,10 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
                       : table_summary(*test));
   const Model model = with_printable_names(result.model);
   print("task: {} of \"{}\"{}{}{}\n", task_name(model.task), model.target_name,
-        command.fit.task == "auto" && command.fit.loss == "auto"
-            ? " (inferred from the target; --task overrides)"
-            : "",
+        !command.fit.task && command.fit.loss.empty() ? " (inferred from the target; --task overrides)" : "",
         model.loss.empty() ? "" : fmt::format(", {} loss", model.loss),
         model.labels.empty() ? "" : fmt::format(", labels {} and {}", model.labels[0], model.labels[1]));
-  if (command.fit.task == "auto" && model.task == Task::kRegression) print_text(whole_number_note(train));
+  if (!command.fit.task && model.task == Task::kRegression) print_text(whole_number_note(train));
   if (!report.dropped_columns.empty()) {
     print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),
           report.dropped_columns.size() > 1 ? "s" : "", list_text(printable(report.dropped_columns)));
@@ -269,24 +265,25 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
 void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured) {
   const FitReport& report = result.report;
   const auto n_terms = static_cast<Index>(result.model.terms.size());
-  if (measured.cross_validation && command.ridge_rule == RidgeRule::kCrossValidated) {
-    print_validation(*measured.cross_validation);
-  } else if (measured.cross_validation) {
-    const CrossValidation& validation = *measured.cross_validation;
+  if (result.cross_validation && command.fit.ridge.validation() != nullptr) {
+    print_validation(*result.cross_validation);
+  } else if (result.cross_validation) {
+    const CrossValidation& validation = *result.cross_validation;
     print("ridge {:g}{}: the best of {} on held-out rows ({} {:.5g})\n", validation.chosen.ridge,
           report.tuning.is_used ? " before tuning" : "", validation.ridges.size(), validation.measure,
           validation.chosen.mean);
   }
   print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
-  print_tuning(command, report, result.model.training.ridge);
+  print_tuning(report, result.model.training.ridge);
   if (!report.cut_short.empty())
     cli::print("left out or cut short by {}: {}\n", report.stopped ? "Ctrl-C" : "the time limit",
-               fmt::join(report.cut_short, "; "));
+               fmt::join(spelled(report.cut_short), "; "));
   // The number of terms of an exact kernel is that of its rows.
   if (n_terms < command.fit.terms && report.engine != "exact" && report.cut_short.empty()) {
     print("  fewer than the {} asked for: {}\n", command.fit.terms,
-          command.fit.method == "mfga" ? "the loss is down to the tolerance or no candidate is left"
-                                       : "the other candidates have no weight or are combinations of these");
+          command.paper.method == paper::Method::kMfga
+              ? "the loss is down to the tolerance or no candidate is left"
+              : "the other candidates have no weight or are combinations of these");
   }
   if (!report.dependent_atoms.empty()) {
     print("skipped as combinations of chosen terms: {}\n", list_text(printable(report.dependent_atoms)));

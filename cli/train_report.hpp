@@ -11,7 +11,10 @@
 namespace mfga::cli {
 
 // How to learn, from which files, and what to show.
-struct TrainCommand : TrainOptions {
+struct TrainCommand {
+  FitOptions fit;
+  paper::Options paper;
+  CrossValidationOptions validation;  // of a ridge that is cross-validated
   std::string train_path;
   std::string test_path;
   double test_fraction = 0;
@@ -35,7 +38,6 @@ struct Timing {
 
 // What was measured, beside the fit itself.
 struct Measured {
-  std::optional<CrossValidation> cross_validation;
   Evaluations first;  // of the first seed, whose model is saved
   RepeatedEvaluations repeats;
   std::vector<std::string> remarks;   // about the training table

@@ -33,8 +33,8 @@ int run() {
   const Sample train = make_sample(300, 1);
   const Sample test = make_sample(1000, 2);
 
-  const mfga::TrainResult result = mfga::train({train.x.view(), train.y}, {});
-  const mfga::Predictor predictor(result.fit.model);
+  const mfga::FitResult result = mfga::fit({.x = train.x.view(), .y = train.y});
+  const mfga::Predictor predictor(result.model);
   std::cout << mfga::formula_text(predictor.model(), 10);
   std::cout << "\nRMSE of new rows "
             << mfga::evaluate(predictor.model(), test.x.view(), test.y).regression->rmse;

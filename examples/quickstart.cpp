@@ -57,6 +57,7 @@ int run(const std::string& model_file) {
   options.features = "linear + gaussian(order=2, sigma=10)";
   options.terms = 5;
   options.ridge = 1e-4;  // there is little noise to guard against
+  options.tune = mfga::Tuning::none();
   const mfga::FitResult result = mfga::fit(data, options);
   std::cout << "chose " << result.model.terms.size() << " of " << result.report.candidates << " candidates, "
             << result.report.engine << " engine\n\n";
@@ -68,7 +69,8 @@ int run(const std::string& model_file) {
   const Sample test = make_sample(1000, 2);
   const std::vector<double> predictions = result.model.predict(test.x.view());
   const mfga::RegressionMetrics metrics = mfga::regression_metrics(predictions, test.y);
-  std::cout << "on new rows: RMSE " << metrics.rmse << " (the noise is 0.1), R2 " << metrics.r2.value() << '\n';
+  std::cout << "on new rows: RMSE " << metrics.rmse << " (the noise is 0.1), R2 " << metrics.r2.value()
+            << '\n';
 
   // 4. Save, and load again.
   mfga::save_model(result.model, model_file);

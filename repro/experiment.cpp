@@ -11,7 +11,7 @@
 #include "baselines/random_features.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
-#include "mfga/train.hpp"
+#include "mfga/fit.hpp"
 #include "solve/cross_validation.hpp"
 #include "solve/greedy.hpp"
 
@@ -188,17 +188,17 @@ ErrorTable greedy_errors(const Setting& setting, const GreedyMethod& method, con
 
 DefaultFit default_fit(const Setting& setting, Index terms, Index most_rows, int threads) {
   const Index rows = most_rows > 0 ? std::min(most_rows, setting.train.size()) : setting.train.size();
-  TrainOptions options;
-  options.fit.terms = terms;
-  options.fit.threads = threads;
+  FitOptions options;
+  options.terms = terms;
+  options.threads = threads;
   const auto start = Clock::now();
-  const TrainResult result = train({setting.train.x.view().middle_rows(0, rows),
-                                    std::span(setting.train.y).first(static_cast<std::size_t>(rows))},
-                                   options);
+  const FitResult result = fit({setting.train.x.view().middle_rows(0, rows),
+                                std::span(setting.train.y).first(static_cast<std::size_t>(rows))},
+                               options);
   const double seconds = seconds_since(start);
-  const std::vector<double> scores = result.fit.model.scores(setting.test.x.view(), threads);
-  return {error_percent(setting.task, scores, setting.test.y), result.fit.model.training.ridge,
-          result.fit.report.candidates, seconds};
+  const std::vector<double> scores = result.model.scores(setting.test.x.view(), threads);
+  return {error_percent(setting.task, scores, setting.test.y), result.model.training.ridge,
+          result.report.candidates, seconds};
 }
 
 ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& method, const Grid& grid,
@@ -210,7 +210,7 @@ ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& met
                    0};
   const auto start = Clock::now();
   const std::vector<Atom> atoms = choose_random_features(
-      problem, {method.name, grid.terms.back(), method.candidates, setting.sigma, method.seed});
+      problem, {method.method, grid.terms.back(), method.candidates, setting.sigma, method.seed});
   const double choose_seconds = seconds_since(start);
   const auto feature_start = Clock::now();
   const FeatureMatrix train_features = materialise(atoms, train, workers);
@@ -221,8 +221,9 @@ ErrorTable random_feature_errors(const Setting& setting, const RandomMethod& met
           ? ridge_errors(setting, train_features, test_features, method.intercept, grid, table.errors)
           : logistic_errors(setting, train_features, test_features, method.intercept, grid, workers,
                             table.errors);
-  table.preprocess_seconds = method.name == "rks" ? 0 : choose_seconds;
-  table.train_seconds = feature_seconds + solve_seconds + (method.name == "rks" ? choose_seconds : 0);
+  table.preprocess_seconds = method.method == paper::Method::kRks ? 0 : choose_seconds;
+  table.train_seconds =
+      feature_seconds + solve_seconds + (method.method == paper::Method::kRks ? choose_seconds : 0);
   return table;
 }
 

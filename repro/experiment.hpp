@@ -11,6 +11,7 @@
 #include "core/row_blocks.hpp"
 #include "losses/loss.hpp"
 #include "mfga/model.hpp"
+#include "mfga/paper.hpp"
 #include "mfga/views.hpp"
 #include "solve/problem.hpp"
 
@@ -73,7 +74,7 @@ struct DefaultFit {
 [[nodiscard]] DefaultFit default_fit(const Setting& setting, Index terms, Index most_rows, int threads);
 
 struct RandomMethod {
-  std::string_view name;  // rks | lkrf | eerf
+  paper::Method method = paper::Method::kRks;  // or kLkrf, kEerf
   Index candidates = 0;
   Intercept intercept = Intercept::kUnpenalised;
   std::uint64_t seed = 0;

@@ -210,9 +210,9 @@ class DataSetRun {
     row.candidates = setting.candidates;
     row.seeds = data_.is_for_times ? 1 : effort_.seeds;
     const Grid grid = grid_up_to(*setting.terms);
-    std::string method = name;
-    std::transform(method.begin(), method.end(), method.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
+    const paper::Method method = name == "LKRF"   ? paper::Method::kLkrf
+                                 : name == "EERF" ? paper::Method::kEerf
+                                                  : paper::Method::kRks;
     const auto n_points = static_cast<Index>(grid.terms.size());
     std::vector<std::vector<double>> oracle(grid.terms.size());
     std::vector<double> honest;

@@ -2,6 +2,7 @@
 // small enough to be read.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -60,6 +61,22 @@ TEST(Architecture, DependenciesPointOneWay) {
     for (const fs::path& path : sources(folder)) {
       for (const std::string& included : included_folders(path))
         EXPECT_TRUE(own.contains(included)) << path << " includes headers of " << included;
+    }
+  }
+}
+
+// How an option is spelled is a matter of the front end.
+TEST(Architecture, TheLibraryDoesNotSpellOptionsOfTheCommandLine) {
+  for (const std::string folder : {"src", "include"}) {
+    for (const fs::path& path : sources(folder)) {
+      for (const std::string& line : lines_of(path)) {
+        const std::size_t quote = line.find('"');
+        if (quote == std::string::npos) continue;
+        for (std::size_t at = line.find("--", quote); at != std::string::npos; at = line.find("--", at + 2)) {
+          const bool names_one = at + 2 < line.size() && std::islower(line[at + 2]) != 0;
+          EXPECT_FALSE(names_one) << path << ": " << line;
+        }
+      }
     }
   }
 }

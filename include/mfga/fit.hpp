@@ -1,17 +1,17 @@
-// Learning: MFGA, Multi Feature Greedy Approximation (Shahrampour and Tarokh, NeurIPS 2018), and the methods
-// that its paper compares it with.
+// Learning: MFGA, Multi Feature Greedy Approximation (Shahrampour and Tarokh, NeurIPS 2018).
 //
-//   mfga::FitResult result = mfga::fit({x, y, names}, {.terms = 20});
+//   mfga::FitResult result = mfga::fit({.x = x, .y = y}, {.terms = 20});
 //   std::vector<double> predictions = result.model.predict(x_new);
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "mfga/dictionary.hpp"
+#include "mfga/cross_validation.hpp"
 #include "mfga/model.hpp"
+#include "mfga/options.hpp"
 #include "mfga/progress.hpp"
 #include "mfga/thread_pool.hpp"
 #include "mfga/views.hpp"
@@ -19,43 +19,6 @@
 namespace mfga {
 
 struct RowLines;  // mfga/table.hpp
-
-// Defaults, bounds and help of each option stand in the option table (docs/options.md).
-struct FitOptions {
-  std::string task = "auto";          // auto | regression | classification
-  std::string loss = "auto";          // auto | squared | logistic | huber | huber(DELTA) | poisson
-  std::string method = "mfga";        // mfga | rks | lkrf | eerf | gk | glk
-  std::string preset = "none";        // none | paper
-  std::string features = {};          // the dictionary; empty: automatic, or the preset's
-  std::string nu = "uniform";         // uniform | norm | alignment | cv: weights of the dictionary's kernels
-  std::string select = "auto";        // auto | gradient | normalised | gain
-  Index shortlist = 0;                // candidates looked at closely per step; 0: auto
-  std::string search = "greedy";      // greedy | htp
-  std::string refine = "no";          // no | yes: swaps after the search
-  std::string tune = "no";            // no | auto | a number of steps: move the atoms that were chosen
-  Index tune_every = 0;               // terms selected between tunings; 0: auto
-  std::string metric = "none";        // none | diagonal | full: learned before the selection
-  double time_limit = 0;              // seconds that the fit may take; 0: any
-  Index terms = 40;                   // M
-  Index per_step = 1;                 // atoms added per greedy step
-  double ridge = 1;                   // ridge |theta|^2 is added to the sum of the losses
-  double norm_bound = 0;              // > 0: |theta|_2 <= norm_bound instead of a ridge
-  std::string intercept = "auto";     // auto | yes | no
-  std::string scale = "auto";         // auto | standard | robust | quantile, of the inputs
-  std::string scale_target = "auto";  // auto | none | range: to [-1, 1] by the training rows' range
-  std::string sigma = "auto";         // kernel width of the other methods; mfga's is in its features
-  Index candidates = 0;               // lkrf, eerf: random features to choose from; 0: ten per term
-  double subsample = 1;               // gk, glk: part of the training rows that is used
-  double tolerance = 0;               // stop when the mean loss is at most this
-  std::string engine = "auto";        // auto | lazy | gram
-  std::string precision = "mixed";    // mixed | double, of the search; the atoms chosen are the same
-  std::uint64_t seed = 0;
-  int threads = 0;          // 0: all cores
-  double memory_limit = 0;  // MiB; 0: four fifths of the machine's memory
-
-  // Throws Error(kInvalidArgument) naming the first option that is out of bounds.
-  void validate() const;
-};
 
 // Set by name: only x and y must be given. Nothing is copied; the numbers must stay where they are.
 struct TrainingData {
@@ -87,6 +50,7 @@ struct PathStep {
 
 // What tuning brought.
 struct TuningReport {
+  bool is_tried = false;
   bool is_used = false;
   std::string reason;           // if it was to be tried and is not used: why
   double held_out_without = 0;  // mean loss of held-out rows without and with it
@@ -134,10 +98,11 @@ struct FitReport {
 struct FitResult {
   Model model;
   FitReport report;
+  std::optional<CrossValidation> cross_validation = {};  // if the ridge was chosen from the rows
 };
 
-// `pool`: threads that other calls may use as well, in place of options.threads.
-[[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options,
+// Learns as `mfga train` does. `pool`: threads that other calls may use as well, in place of options.threads.
+[[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options = {},
                             const ProgressCallback& progress = {}, ThreadPool* pool = nullptr);
 
 }  // namespace mfga

@@ -13,7 +13,7 @@
 namespace mfga {
 
 struct GenerateOptions {
-  std::string task = "regression";  // regression | classification
+  Task task = Task::kRegression;
   Index rows = 1000;
   Index inputs = 10;
   Index terms = 5;       // atoms in the truth

@@ -30,16 +30,16 @@ std::vector<double> target_correlations(const Problem& problem, const Candidates
 }  // namespace
 
 std::vector<Atom> choose_random_features(const Problem& problem, const RandomFeatureOptions& options) {
-  const Index count = options.method == "rks" ? options.terms : options.candidates;
+  const Index count = options.method == paper::Method::kRks ? options.terms : options.candidates;
   const Candidates candidates(Dictionary(fmt::format("fourier(count={}, sigma={})", count, options.sigma)),
                               {problem.rows.inputs(), options.sigma, options.seed, &problem.rows});
   std::vector<Index> chosen(static_cast<std::size_t>(options.terms));
   std::iota(chosen.begin(), chosen.end(), Index{0});
   std::vector<double> weights(static_cast<std::size_t>(count), 1.0);
-  if (options.method != "rks") {
+  if (options.method != paper::Method::kRks) {
     const std::vector<double> correlations = target_correlations(problem, candidates);
     chosen = largest_gradients(correlations, std::vector<bool>(correlations.size()), options.terms);
-    if (options.method == "lkrf") {
+    if (options.method == paper::Method::kLkrf) {
       std::vector<double> scores;
       for (const double c : correlations) scores.push_back(c * c);
       weights = alignment_weights(scores, kAlignmentRadius * static_cast<double>(count));

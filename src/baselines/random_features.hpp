@@ -10,17 +10,17 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "mfga/paper.hpp"
 #include "solve/problem.hpp"
 
 namespace mfga {
 
 struct RandomFeatureOptions {
-  std::string_view method;  // rks | eerf | lkrf
-  Index terms = 0;          // M
-  Index candidates = 0;     // M0
+  paper::Method method = paper::Method::kRks;  // or kEerf, kLkrf
+  Index terms = 0;                             // M
+  Index candidates = 0;                        // M0
   double sigma = 1;
   std::uint64_t seed = 0;
 };

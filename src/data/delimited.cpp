@@ -36,7 +36,7 @@ DelimitedReader::DelimitedReader(std::string path, std::string_view text, char d
   if (options.header == "auto") {
     const HeaderDecision decision = decide_header(fields, below, options.names);
     has_header_ = decision.has_header;
-    header_remark_ = fmt::format("header: {}, {} (--header)", has_header_ ? "yes" : "no", decision.reason);
+    header_remark_ = fmt::format("header: {}, {} (`header`)", has_header_ ? "yes" : "no", decision.reason);
   }
   if (has_header_) {
     name_columns(fields, line);
@@ -64,7 +64,7 @@ void DelimitedReader::name_columns(const std::vector<RawField>& fields, Index li
     if (!is_new) {
       throw data_error(
           path_, line, position,
-          fmt::format("columns {} and {} are both named {}; rename one, or pass --header no if this "
+          fmt::format("columns {} and {} are both named {}; rename one, or pass `header=no` if this "
                       "line is data",
                       earlier->second, position, quoted_for_message(names.back())));
     }
@@ -116,7 +116,7 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
   if (rows.rows() == 0) {
     throw Error(
         ErrorKind::kBadData,
-        fmt::format("{}: has a header but no rows below it (pass --header no if that line is data)", path_));
+        fmt::format("{}: has a header but no rows below it (pass `header=no` if that line is data)", path_));
   }
   table.lines = std::move(rows.lines);
   if (!header_remark_.empty()) table.remarks.push_back(header_remark_);
@@ -237,7 +237,7 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
     throw data_error(
         path_, line, static_cast<Index>(position),
         fmt::format("expected {} fields as in the first line, found {}{}; correct the row, or quote fields "
-                    "that contain the delimiter, or choose another than {} with --delimiter",
+                    "that contain the delimiter, or choose another than {} with `delimiter`",
                     columns().size(), std::ssize(fields) < most ? "" : "at least ", fields.size(),
                     delimiter_name(layout_.delimiter)));
   }
@@ -254,7 +254,7 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
         throw not_a_number_error(
             path_, line, column, columns()[i], unquote(field.text),
             fmt::format(
-                "; a column that begins with a number is read as text if it is trained with --text {}",
+                "; a column that begins with a number is read as text if it is trained with `text={}`",
                 columns()[i]));
       }
     } else if (slot != kSkippedColumn) {
@@ -267,7 +267,7 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
                       "the row out)",
                       columns()[i])
                 : fmt::format("found an empty field in column \"{0}\"; expected a text (leave the row out or "
-                              "fill in a text such as \"?\", or leave the column out with --ignore {0})",
+                              "fill in a text such as \"?\", or leave the column out with `ignore={0}`)",
                               columns()[i]));
       }
       store_text(field.text, slot, out);

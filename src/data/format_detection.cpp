@@ -155,7 +155,7 @@ char asked_delimiter(const std::string& text) {
       (c >= ' ' && c <= '~' && !is_part_of_fields && c != '"' && c != '.' && c != '-' && c != '+'))
     return c;
   throw Error(ErrorKind::kInvalidArgument,
-              fmt::format("--delimiter: found {}; expected tab, space, or one character such as ; or |",
+              fmt::format("`delimiter`: found {}; expected tab, space, or one character such as ; or |",
                           quoted_for_message(text)));
 }
 
@@ -171,7 +171,7 @@ DetectedFormat detect_format(std::string_view path, std::string_view bytes, cons
   const bool may_be_other = asked == "auto" && delimiter == '\0';
   if (delimiter != '\0' && (asked == "libsvm" || asked == "npy" || (asked == "tsv" && delimiter != '\t'))) {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--delimiter {} does not go with --format {}; leave one of them out",
+                fmt::format("`delimiter={}` does not go with `format={}`; leave one of them out",
                             options.delimiter, asked));
   }
   if (asked == "npy" || (may_be_other && looks_like_npy(bytes))) return {TableFormat::kNpy, ','};

@@ -126,7 +126,7 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
     if (features == 0) {
       throw Error(
           ErrorKind::kBadData,
-          fmt::format("{}: no line has an index:value pair; expected LIBSVM rows (pass --n-features if all "
+          fmt::format("{}: no line has an index:value pair; expected LIBSVM rows (pass `n_features` if all "
                       "features are 0)",
                       path_));
     }
@@ -137,7 +137,7 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
       throw Error(
           ErrorKind::kBadData,
           fmt::format("{}: the largest index is {}, but the file has only {} pairs index:value; correct "
-                      "that index, or pass --n-features {} if it is right",
+                      "that index, or pass `n_features={}` if it is right",
                       path_, features, pairs.count, features));
     }
   }
@@ -251,7 +251,7 @@ const char* LibsvmReader::parse_any_row(const char* begin, const char* end, cons
       throw fail(fmt::format("the index before it is {}; indices must rise along a line", previous));
     }
     if (pair.index >= std::ssize(columns())) {
-      throw fail(fmt::format("the index is above the number of features, {}; pass --n-features {} or more",
+      throw fail(fmt::format("the index is above the number of features, {}; pass `n_features={}` or more",
                              std::ssize(columns()) - 1, pair.index));
     }
     store(pair.value, pair.index, field);

@@ -40,15 +40,15 @@ char choose_decimal(const std::string& path, const TableReader& reader, const st
     throw Error(
         ErrorKind::kBadData,
         fmt::format("{}: column {} has numbers with a decimal comma, and column {} with a decimal point; "
-                    "write all of them in one way, or read one of the columns as text with --text, or "
-                    "leave it out with --ignore",
+                    "write all of them in one way, or read one of the columns as text with `text`, or "
+                    "leave it out with `ignore`",
                     path, name(with_comma), name(with_point)));
   }
   if (with_comma < 0 && with_point < 0 && with_either >= 0) {
     throw Error(
         ErrorKind::kBadData,
-        fmt::format("{}: the commas in column {} may separate decimals or thousands; pass --decimal , or "
-                    "--decimal .",
+        fmt::format("{}: the commas in column {} may separate decimals or thousands; pass `decimal=,` or "
+                    "`decimal=.`",
                     path, name(with_either)));
   }
   return with_comma >= 0 ? ',' : '.';
@@ -83,7 +83,7 @@ void choose_styles(const TableReader& reader, char decimal, const std::string& a
     }
   }
   if (std::ranges::all_of(styles, &NumberStyle::is_plain)) return;
-  if (has_commas) remarks.emplace_back("numbers have decimal commas (--decimal)");
+  if (has_commas) remarks.emplace_back("numbers have decimal commas (`decimal`)");
   if (!special.empty())
     remarks.push_back(
         fmt::format("numbers have thousands separators or percent signs in {}", first_names(special)));

@@ -25,7 +25,7 @@ namespace {
 void check_choice(std::string_view option, std::string_view value,
                   std::span<const std::string_view> choices) {
   if (std::ranges::find(choices, value) != choices.end()) return;
-  throw Error(ErrorKind::kInvalidArgument, fmt::format("--{}: found {}; expected one of {}", option,
+  throw Error(ErrorKind::kInvalidArgument, fmt::format("`{}`: found {}; expected one of {}", option,
                                                        quoted_for_message(value), fmt::join(choices, ", ")));
 }
 
@@ -33,7 +33,7 @@ void check_range(std::string_view option, Index value, Index least, Index most) 
   if (value >= least && value <= most) return;
   throw Error(
       ErrorKind::kInvalidArgument,
-      fmt::format("--{}: found {}; expected a whole number from {} to {}", option, value, least, most));
+      fmt::format("`{}`: found {}; expected a whole number from {} to {}", option, value, least, most));
 }
 
 void check_options(const ReadOptions& options) {
@@ -44,7 +44,7 @@ void check_options(const ReadOptions& options) {
   check_choice("format", options.format, kFormats);
   check_choice("header", options.header, kHeaders);
   check_choice("decimal", options.decimal, kDecimals);
-  check_range("n-features", options.n_features, 0, std::numeric_limits<std::int32_t>::max());
+  check_range("n_features", options.n_features, 0, std::numeric_limits<std::int32_t>::max());
   check_range("threads", options.threads, 0, kMostThreads);
   check_range("chunk-bytes", options.chunk_bytes, 1, std::numeric_limits<Index>::max() / 2);
 }
@@ -351,28 +351,28 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
         ErrorKind::kInvalidArgument,
         fmt::format("{}: no predictors are left: the table has 1 column, \"{}\"; expected at least one "
                     "more (fields between tabs, commas, semicolons, bars or spaces are told apart by "
-                    "themselves; --delimiter names another one)",
+                    "themselves; `delimiter` names another one)",
                     path(), columns().front()));
   }
-  const Index target_column = target.empty() ? default_target() : column(target, "--target");
+  const Index target_column = target.empty() ? default_target() : column(target, "`target`");
   std::vector<bool> is_left_out(columns().size());
   is_left_out[static_cast<std::size_t>(target_column)] = true;
   for (const std::string& name : ignore) {
-    const Index ignored = column(name, "--ignore");
+    const Index ignored = column(name, "`ignore`");
     if (ignored == target_column) {
       throw Error(
           ErrorKind::kInvalidArgument,
-          fmt::format("--ignore: \"{}\" is the target{}; ignore other columns or choose another target",
+          fmt::format("`ignore`: \"{}\" is the target{}; ignore other columns or choose another target",
                       columns()[static_cast<std::size_t>(ignored)],
-                      target.empty() ? " (the default, for --target is not given)" : ""));
+                      target.empty() ? " (the default, for `target` is not given)" : ""));
     }
     is_left_out[static_cast<std::size_t>(ignored)] = true;
   }
   if (!weight.empty()) {
-    const Index weight_column = column(weight, "--weight");
+    const Index weight_column = column(weight, "`weight`");
     if (weight_column == target_column) {
       throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("--weight: \"{}\" is the target; give another column", weight));
+                  fmt::format("`weight`: \"{}\" is the target; give another column", weight));
     }
     is_left_out[static_cast<std::size_t>(weight_column)] = true;
   }
@@ -394,17 +394,17 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
   }
   std::vector<Index> text_columns;
   for (const std::string& name : text) {
-    const Index text_column = column(name, "--text");
+    const Index text_column = column(name, "`text`");
     if (is_left_out[static_cast<std::size_t>(text_column)]) {
       throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("--text: \"{}\" is {}; expected a predictor",
+                  fmt::format("`text`: \"{}\" is {}; expected a predictor",
                               columns()[static_cast<std::size_t>(text_column)],
                               text_column == target_column ? "the target" : "ignored"));
     }
     text_columns.push_back(text_column);
   }
   Table table = read(predictors, target_column, text_columns);
-  if (!weight.empty()) table.weights = read_weights(weight, "--weight");
+  if (!weight.empty()) table.weights = read_weights(weight, "`weight`");
   if (leaves_index_out) {
     table.remarks.push_back(fmt::format(
         "left out: column {} has no name and numbers the rows (give it a name to use it)", *index + 1));

@@ -38,14 +38,14 @@ Error not_a_number_error(std::string_view path, Index line, Index column, std::s
   const std::string shown =
       content == FieldContent::kEmpty ? "an empty field" : quoted_for_message(trim(found));
   std::string advice =
-      fmt::format("leave the row out or fill in a value, or leave the column out with --ignore {}", name);
+      fmt::format("leave the row out or fill in a value, or leave the column out with `ignore={}`", name);
   if (content == FieldContent::kText) {
-    advice = fmt::format("correct the row or leave it out, or leave the column out with --ignore {}{}", name,
+    advice = fmt::format("correct the row or leave it out, or leave the column out with `ignore={}`{}", name,
                          further_advice);
     if (found.find(',') != std::string_view::npos)
       advice +=
-          "; a number with thousands separators is read with --decimal ., one with a decimal comma with "
-          "--decimal ,";
+          "; a number with thousands separators is read with `decimal=.`, one with a decimal comma with "
+          "`decimal=,`";
   }
   return data_error(path, line, column,
                     fmt::format("found {} in column \"{}\"; expected a {}number ({})", shown, name,
@@ -61,7 +61,7 @@ void check_memory(std::string_view path, Index rows, Index columns) {
         ErrorKind::kBadData,
         fmt::format(
             "{}: a table of {} rows and {} columns needs {:.1f} GB of memory; this machine has {:.1f} "
-            "GB (leave columns out with --ignore, or use fewer rows)",
+            "GB (leave columns out with `ignore`, or use fewer rows)",
             path, rows, columns, needed * 1e-9, memory * 1e-9));
   }
 }
@@ -81,7 +81,7 @@ void report_comments(const std::string& comment, Index above, Index below, Table
         fmt::format("comments: {} line{} above the first row", above, above == 1 ? "" : "s"));
   if (below > 0) {
     table.warnings.push_back(fmt::format(
-        "{}: {} below the first line, and {} left out as comments; if these are rows, add --comment \"\"",
+        "{}: {} below the first line, and {} left out as comments; if these are rows, add `comment=\"\"`",
         table.source,
         below == 1 ? fmt::format("1 line begins with {}", comment)
                    : fmt::format("{} lines begin with {}", below, comment),

@@ -141,27 +141,27 @@ TextFields::Levels TextFields::levels(Index i, const std::string& name, const Ta
     throw error_at(
         0, fmt::format(
                "found {} in column \"{}\"; expected a number, as most other values of the column are "
-               "(correct the row or leave it out; read other decimal signs with --decimal, or the column as "
-               "text with --text {}{})",
-               first, name, name, has_header ? "" : ", or pass --header yes if this line holds names"));
+               "(correct the row or leave it out; read other decimal signs with `decimal`, or the column as "
+               "text with `text={}`{})",
+               first, name, name, has_header ? "" : ", or pass `header=yes` if this line holds names"));
   }
   // Too many texts are refused even where they are asked for.
-  const std::string_view advice = too_many ? "" : " (--text reads it all the same)";
+  const std::string_view advice = too_many ? "" : " (`text` reads it all the same)";
   if (!request.is_asked_for && are_dates(found)) return {{}, fmt::format("holds dates or times{}", advice)};
   if (!request.is_asked_for && are_identifiers(std::ssize(found), judged_rows))
     return {{}, fmt::format("has a text of its own in most rows, as an identifier has{}", advice)};
   if (too_many && request.is_asked_for) {
     throw error_at(
         0,
-        fmt::format("column \"{0}\" is read as text, as --text asks for, and holds more than {1} different "
-                    "texts; it looks like an identifier: pass --ignore {0} in place of --text {0} (or, if "
-                    "it is a column of numbers, leave --text {0} out)",
+        fmt::format("column \"{0}\" is read as text, as `text` asks for, and holds more than {1} different "
+                    "texts; it looks like an identifier: pass `ignore={0}` in place of `text={0}` (or, if "
+                    "it is a column of numbers, leave `text={0}` out)",
                     name, kMostLevels));
   }
   if (too_many) {
     throw error_at(
         0, fmt::format("column \"{}\" is read as text, for it begins with {}, and holds more than {} "
-                       "different texts; it looks like an identifier: leave it out with --ignore {} (or, if "
+                       "different texts; it looks like an identifier: leave it out with `ignore={}` (or, if "
                        "it is a column of numbers, correct this row)",
                        name, first, kMostLevels, name));
   }

@@ -112,7 +112,7 @@ class ExpressionParser {
 
   [[noreturn]] void fail(std::string_view problem) const {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--features \"{}\": {} at position {}; an example: linear + gaussian(order=2)",
+                fmt::format("`features` \"{}\": {} at position {}; an example: linear + gaussian(order=2)",
                             text_, problem, position_ + 1));
   }
 
@@ -129,7 +129,7 @@ Dictionary::Dictionary(std::string_view expression) : requests_(ExpressionParser
       std::vector<std::string_view> names;
       for (const FeatureFamily* known : feature_families()) names.push_back(known->name());
       throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("--features: there is no feature family \"{}\"; there are: {}", request.family,
+                  fmt::format("`features`: there is no feature family \"{}\"; there are: {}", request.family,
                               fmt::join(names, ", ")));
     }
     family->check(option_values(*family, request));

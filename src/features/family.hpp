@@ -197,7 +197,7 @@ inline constexpr FamilyOption kSigmaOption = {
     "sigma", "auto|NUMBER|auto*NUMBER|[WIDTH, ...]", "auto",
     "kernel width; auto: mean distance within which a training row has 5 % of the others, or, as in the "
     "paper, "
-    "to the 50th nearest one with --preset paper; a list: one kernel for each width"};
+    "to the 50th nearest one with `preset=paper`; a list: one kernel for each width"};
 [[nodiscard]] SigmaChoice parse_sigma(std::string_view text);
 [[nodiscard]] bool parse_yes_no(std::string_view option, std::string_view text);
 // The position of the text among the choices.

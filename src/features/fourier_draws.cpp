@@ -141,7 +141,7 @@ class SobolPoints final : public QuasiRandomPoints {
     constexpr Index kMostDimensions = boost::random::default_sobol_table::max_dimension;
     if (dimensions_ > kMostDimensions) {
       throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("--features: fourier(draw=sobol) is for at most {} inputs, here are {}; use "
+                  fmt::format("`features`: fourier(draw=sobol) is for at most {} inputs, here are {}; use "
                               "draw=halton or draw=orthogonal",
                               kMostDimensions - 2, n_inputs));
     }
@@ -238,7 +238,7 @@ void check_fourier_draw(const Kernel& kernel, FourierDraw draw) {
   if (needs_rotations && !isotropic) {
     throw Error(
         ErrorKind::kInvalidArgument,
-        fmt::format("--features: fourier(kernel={}, draw={}) is not possible: its frequencies are not "
+        fmt::format("`features`: fourier(kernel={}, draw={}) is not possible: its frequencies are not "
                     "equally likely in all directions, so they cannot be drawn at right angles; use "
                     "iid, halton or sobol, or kernel=gaussian or matern(NU)",
                     kernel_text(kernel), kDrawNames[static_cast<std::size_t>(draw)]));

@@ -74,7 +74,7 @@ FamilyOptionValues option_values(const FeatureFamily& family, const FamilyReques
       std::vector<std::string_view> names;
       for (const FamilyOption& option : family.options()) names.push_back(option.name);
       names.push_back(nu_option().name);
-      throw Error(ErrorKind::kInvalidArgument, fmt::format("--features: {} has no option \"{}\"; it has: {}",
+      throw Error(ErrorKind::kInvalidArgument, fmt::format("`features`: {} has no option \"{}\"; it has: {}",
                                                            family.name(), name, fmt::join(names, ", ")));
     }
     values[position] = value;
@@ -99,7 +99,7 @@ const BlockedRows& CandidateContext::training_rows(std::string_view family) cons
   if (rows == nullptr) {
     throw Error(
         ErrorKind::kInvalidArgument,
-        fmt::format("--features: {} takes its atoms from training rows; there are none here", family));
+        fmt::format("`features`: {} takes its atoms from training rows; there are none here", family));
   }
   return *rows;
 }

@@ -52,7 +52,7 @@ FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& fol
       stop_if_over(times.deadline(Timetable::kPartOfValidation, static_cast<double>(fits_left) * seconds));
       path.finish([&] { return loss_of(learned.score()); });
       // The metric of the fold would have to be kept as well.
-      if (work.plan.options.metric == "none")
+      if (work.plan.options.metric == Metric::kNone)
         work.best.offer(learned.active, {}, ridge, work.report.features, losses.back()(r, n_steps - 1));
       work.show_validation(
           (static_cast<double>(fold) + static_cast<double>(r + 1) / static_cast<double>(n_ridges)) /
@@ -71,7 +71,7 @@ double mean_loss(const PreparedData& data, const ScoreFunction& score, Workers& 
 FoldData fold_data(Work& work, const PreparedData& data, std::shared_ptr<const Candidates> candidates,
                    const std::vector<Index>& training, const std::vector<Index>& held_out) {
   FoldData fold{data.subset(training), data.subset(held_out), std::move(candidates)};
-  if (work.plan.options.metric == "none") return fold;
+  if (work.plan.options.metric == Metric::kNone) return fold;
   // The metric of all rows was learned with the held-out ones as well: each fold learns its own.
   const Dictionary dictionary(work.report.features);
   const FitReport of_all = work.report;
@@ -93,7 +93,7 @@ FoldData fold_data(Work& work, const PreparedData& data, std::shared_ptr<const C
 }
 
 RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& folds,
-                         std::shared_ptr<const Candidates> candidates, const std::string& engine,
+                         std::shared_ptr<const Candidates> candidates, EngineKind engine,
                          std::vector<Index> terms, const FoldFit& fit) {
   refuse_folds_of_one_class(data, folds);
   RidgeChoice choice;
@@ -101,8 +101,8 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
   validation.ridges = work.plan.validation->ridges;
   validation.terms = std::move(terms);
   validation.measure = data.target.loss->measure();
-  const bool by_gram =
-      engine == "gram" && work.plan.grows_step_by_step() && work.plan.options.metric == "none";
+  const bool by_gram = engine == EngineKind::kGram && work.plan.grows_step_by_step() &&
+                       work.plan.options.metric == Metric::kNone;
   try {
     summarise(by_gram ? losses_by_gram(work, data, folds, *candidates, choice.sums)
                       : losses_by_fits(work, data, folds, candidates, std::ssize(validation.terms), fit),
@@ -110,7 +110,7 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
     choice.ridge = validation.chosen.ridge;
   } catch (const OutOfTime&) {
     choice.validation = {};
-    choice.ridge = FitOptions().ridge;
+    choice.ridge = work.plan.penalty.ridge;
     work.report.cut_short.push_back(fmt::format("the choice of the ridge (it is {:g})", choice.ridge));
   }
   work.report.validate_seconds = work.lap();
@@ -119,8 +119,8 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
 }
 
 CrossValidationOptions affordable(const Work& work, CrossValidationOptions validation,
-                                  const Candidates* candidates, const std::string& engine) {
-  if (validation.most_rows == 0 || candidates == nullptr || engine == "gram") return validation;
+                                  const Candidates* candidates, EngineKind engine) {
+  if (validation.most_rows == 0 || candidates == nullptr || engine == EngineKind::kGram) return validation;
   const auto steps =
       static_cast<Index>(path_terms(work.plan.options.terms, work.plan.options.per_step).size());
   validation.most_rows = affordable_rows(validation.most_rows, candidates->size(), steps);
@@ -131,7 +131,7 @@ void refuse_folds_of_one_class(const PreparedData& data, const Folds& folds) {
   if (const std::optional<Index> fold = fold_of_one_class(data, folds)) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("all rows outside of fold {} have one label, so there is nothing to learn "
-                            "from them; use fewer --folds, or another --seed",
+                            "from them; use fewer `folds`, or another `seed`",
                             *fold + 1));
   }
 }

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "core/blas.hpp"
-#include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
+#include "mfga/paper.hpp"
 #include "model/fit_checks.hpp"
 #include "model/learners.hpp"
 #include "model/scoring.hpp"
@@ -18,12 +18,8 @@
 namespace mfga {
 namespace {
 
-void check_ridge_of_tuning(const FitOptions& options, std::span<const double> ridges, std::string_view name) {
-  if (options.tune == "no" || std::ranges::all_of(ridges, [](double ridge) { return ridge > 0; })) return;
-  throw Error(ErrorKind::kInvalidArgument,
-              fmt::format("--tune needs {} above 0: terms that come to lie on one another have no other "
-                          "bound; leave the 0 out, or add --tune no",
-                          name));
+std::string selection_name(Selection select) {
+  return select == Selection::kGain ? "gain" : select == Selection::kNormalised ? "normalised" : "gradient";
 }
 
 // One fit, from the prepared data to the model and its report.
@@ -39,7 +35,7 @@ class Fit {
                                                                                                  {},
                                                                                                  {}} {}
 
-  CrossValidatedFit run() {
+  FitResult run() {
     std::optional<PreparedData> prepared;
     {
       const Control::NoStop until_there_is_something(control_);
@@ -62,13 +58,15 @@ class Fit {
     report_.stopped = control_.is_stopped();
     if (!learned || (report_.stopped && learned->active.size() == 0)) learned = what_there_is(*prepared);
     finish(std::move(*learned), *prepared);
-    return {{std::move(model_), std::move(report_)}, std::move(validation_)};
+    FitResult result{std::move(model_), std::move(report_)};
+    if (!validation_.ridges.empty()) result.cross_validation = std::move(validation_);
+    return result;
   }
 
  private:
   void start_model(const PreparedData& prepared) {
     model_.task = prepared.target.task;
-    const bool is_usual = prepared.target.loss == resolve_loss("auto", plan_.task, data_);
+    const bool is_usual = prepared.target.loss == resolve_loss("", plan_.task, data_);
     if (!is_usual) model_.loss = prepared.target.loss->name();
     model_.target_name = data_.target_name;
     model_.target_shift = prepared.target.shift;
@@ -85,15 +83,16 @@ class Fit {
 
   // May change the inputs by a learned metric.
   Learned learn(PreparedData& data) {
-    if (plan_.options.method == "mfga") return learn_by_selection(data);
-    const bool exact = plan_.options.method == "gk" || plan_.options.method == "glk";
+    const paper::Method method = plan_.paper.method;
+    if (method == paper::Method::kMfga) return learn_by_selection(data);
+    const bool exact = method == paper::Method::kGk || method == paper::Method::kGlk;
     Index terms = plan_.options.terms;
     if (exact) {
-      terms = check_kernel(plan_, data) + (plan_.options.method == "glk" ? data.rows.inputs() : 0);
+      terms = check_kernel(plan_, data) + (method == paper::Method::kGlk ? data.rows.inputs() : 0);
     } else {
       check_random_features(plan_, data);
     }
-    const SigmaChoice width = parse_sigma(plan_.options.sigma);
+    const SigmaChoice width = parse_sigma(plan_.paper.sigma);
     if (width.automatic) find_width(work_, data);
     const double sigma = width.resolve(report_.auto_sigma);
     report_.prepare_seconds = work_.lap();
@@ -102,7 +101,7 @@ class Fit {
     if (plan_.validation) {
       const Folds folds(data.rows.rows(), *plan_.validation, plan_.options.seed);
       RidgeChoice choice = choose_ridge(
-          work_, data, folds, nullptr, "lazy", {terms},
+          work_, data, folds, nullptr, EngineKind::kLazy, {terms},
           [&](const FoldData& fold, double tried, const std::function<void(const ScoreFunction&)>&) {
             return learner(work_, fold.training, tried, sigma);
           });
@@ -123,11 +122,11 @@ class Fit {
     const Dictionary dictionary(report_.features);
     const ProblemSize size{static_cast<double>(data.rows.rows()), dictionary.candidates(data.rows.inputs()),
                            static_cast<double>(options.terms), static_cast<double>(options.per_step),
-                           plan_.precision};
-    std::string engine = choose_engine(plan_, size, workers_.threads());
+                           options.precision};
+    EngineKind engine = choose_engine(plan_, size, workers_.threads());
     // Folds learn metrics of their own, from rows as they are.
     const PreparedData plain = data;
-    if (options.metric != "none") {
+    if (options.metric != Metric::kNone) {
       try {
         report_.metric_rounds = learn_metric_of(work_, data, dictionary);
       } catch (const OutOfTime&) {
@@ -138,7 +137,7 @@ class Fit {
     if (dictionary.needs_sigma()) find_width(work_, data);
     std::shared_ptr<const Candidates> candidates = make_candidates(work_, data, dictionary);
     report_.prepare_seconds = work_.lap();
-    report_.select = plan_.select;
+    report_.select = selection_name(plan_.select);
 
     const std::optional<JudgedRows> judged = judged_rows(work_, plain, *candidates, engine);
     double ridge = plan_.penalty.ridge;
@@ -148,11 +147,12 @@ class Fit {
       ridge = choice.ridge;
       // Without sums from the validation, the gram engine would have a long first pass that nothing ends
       // early.
-      if (choice.validation.ridges.empty() && choice.sums.empty()) engine = "lazy";
+      if (choice.validation.ridges.empty() && choice.sums.empty()) engine = EngineKind::kLazy;
       task.sums = std::move(choice.sums);
       validation_ = std::move(choice.validation);
     }
-    if (options.tune == "auto") {
+    report_.tuning.is_tried = plan_.may_tune || options.tune.steps() > 0;
+    if (plan_.may_tune) {
       const std::optional<TuningChoice> choice = tuning_choice(plain, judged, dictionaries, ridge);
       if (choice && choice->tuned) {
         static_cast<void>(work_.lap());
@@ -163,14 +163,14 @@ class Fit {
       }
       if (choice) {
         // Where it was not given or cross-validated, the ridge is that of the best model without tuning.
-        if (is_chosen_quickly()) ridge = choice->ridge;
+        if (plan_.chooses_ridge_quickly()) ridge = choice->ridge;
         if (choice->features != report_.features) {  // a part of it does as well
           report_.features = choice->features;
           candidates = make_candidates(work_, data, Dictionary(choice->features));
           task.sums.clear();
         }
       }
-    } else if (options.tune != "no") {
+    } else if (options.tune.steps() > 0) {
       std::optional<Learned> learned = learn_tuned_by_steps(work_, data, report_.features, ridge);
       if (learned) {
         report_.tuning.is_used = true;
@@ -181,7 +181,7 @@ class Fit {
     static_cast<void>(work_.lap());
     task.penalty.ridge = ridge;
     task.engine = engine;
-    task.refines = options.refine == "yes";
+    task.refines = options.refine;
     task.deadline = plan_.times.deadline();
     task.keeps_what_there_is = true;
     task.on_step = [&](const GreedyStep& step, const ActiveSet& active) {
@@ -202,20 +202,17 @@ class Fit {
 
   [[nodiscard]] AutomaticDictionaries planned_dictionaries(const PreparedData& data) const {
     if (!plan_.options.features.empty()) return {{plan_.options.features}, 0};
-    if (plan_.options.preset != "paper") return automatic_dictionaries(data.rows, workers_);
+    if (!plan_.paper.preset) return automatic_dictionaries(data.rows, workers_);
     return {{plan_.task == Task::kRegression ? "linear + gaussian(order=2, squares=no)"
                                              : "linear + gaussian(order=1)"},
             0};
   }
 
-  // A ridge that only has to be good enough is chosen by the rows that everything else is chosen by.
-  [[nodiscard]] bool is_chosen_quickly() const { return plan_.validation && plan_.validation->most_rows > 0; }
-
   RidgeChoice validated_ridge(const PreparedData& data, const std::shared_ptr<const Candidates>& candidates,
-                              const std::string& engine, const std::optional<JudgedRows>& judged) {
+                              EngineKind engine, const std::optional<JudgedRows>& judged) {
     const Index most = std::min(plan_.options.terms, candidates->size());
     const Folds folds =
-        judged && is_chosen_quickly()
+        judged && plan_.chooses_ridge_quickly()
             ? judged->choosing.with_used(plan_.validation->used_folds)
             : Folds(data.rows.rows(), affordable(work_, *plan_.validation, candidates.get(), engine),
                     plan_.options.seed);
@@ -262,7 +259,7 @@ class Fit {
     constexpr Index kFewestRowsOfAHalf = 50;
     if (data.rows.rows() < 2 * kFewestRowsOfAHalf || !plan_.grows_step_by_step()) return;
     task.terms = std::min(kMostTerms, plan_.options.terms);
-    task.engine = "lazy";
+    task.engine = EngineKind::kLazy;
     task.sums.clear();
     task.refines = false;
     task.deadline = kNever;
@@ -289,7 +286,7 @@ class Fit {
     report_.warnings.push_back(fmt::format(
         "the choice of terms is not stable: of the first {} terms learned from one half of the rows, and "
         "from the other, {:.0f} % are found again in the other half's. Read the formula with care; more "
-        "rows, fewer terms or a larger --ridge help",
+        "rows, fewer terms or a larger `ridge` help",
         task.terms, 100 * report_.stability));
   }
 
@@ -341,8 +338,8 @@ class Fit {
           separation_warnings(data.problem(workers_), learned.score(), learned.risk, learned.converged));
     int tuning_steps = 0;
     for (const PathStep& step : report_.path) tuning_steps += step.tuning_steps;
-    model_.training = {data.rows.rows(),         report_.features, learned.ridge,
-                       plan_.options.norm_bound, learned.risk,     tuning_steps};
+    model_.training = {data.rows.rows(),       report_.features, learned.ridge,
+                       plan_.paper.norm_bound, learned.risk,     tuning_steps};
     check_finite(model_);
   }
 
@@ -378,11 +375,16 @@ class Fit {
   Work work_;
 };
 
-CrossValidatedFit run(const TrainingData& data, const FitOptions& options,
-                      const CrossValidationOptions* validation, const ProgressCallback& progress,
-                      ThreadPool* pool) {
+FitResult run(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
+              const ProgressCallback& progress, ThreadPool* pool) {
+  paper.validate(options);
+  check_data(data);
+  if (const CrossValidationOptions* const validation = options.ridge.validation()) {
+    const Index rows = data.x.rows - std::ranges::count(data.weights, 0.0);
+    check_folds(validation->most_rows > 0 ? std::min(rows, validation->most_rows) : rows, validation->folds);
+  }
   const CountedRows counted(data);
-  const Plan plan = make_plan(counted.without_others(data), options, validation);
+  const Plan plan = make_plan(counted.without_others(data), options, paper);
   const SingleThreadedBlas blas;
   std::optional<ThreadPool> own_pool;
   if (pool == nullptr) pool = &own_pool.emplace(options.threads);
@@ -436,44 +438,12 @@ void Work::show_validation(double part) const {
 
 FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress,
               ThreadPool* pool) {
-  options.validate();
-  check_ridge_of_tuning(options, {&options.ridge, 1}, "a --ridge");
-  check_data(data);
-  return run(data, options, nullptr, progress, pool).fit;
+  return run(data, options, {}, progress, pool);
 }
 
-CrossValidationOptions quick_validation() { return {5, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100}, 1, 25000}; }
-
-bool can_validate_quickly(const TrainingData& data) {
-  constexpr Index kFewestToHoldOut = 50;
-  constexpr Index kFewestOfAClass = 10;
-  const Index without_weight = std::ranges::count(data.weights, 0.0);
-  if (std::ssize(data.y) - without_weight < kFewestToHoldOut) return false;
-  std::vector<double> targets;
-  for (std::size_t n = 0; n < data.y.size(); ++n) {
-    if (data.weights.empty() || data.weights[n] > 0) targets.push_back(data.y[n]);
-  }
-  const auto lowest = std::ranges::count(targets, std::ranges::min(targets));
-  const auto highest = std::ranges::count(targets, std::ranges::max(targets));
-  const bool two_values = lowest + highest == std::ssize(targets);
-  return !two_values || std::min(lowest, highest) >= kFewestOfAClass;
-}
-
-CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& options,
-                                 const CrossValidationOptions& validation, const ProgressCallback& progress,
-                                 ThreadPool* pool) {
-  options.validate();
-  validation.validate();
-  if (options.norm_bound > 0) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "--norm-bound takes the place of a ridge, so there is none to cross-validate; leave one of "
-                "them out");
-  }
-  check_data(data);
-  check_ridge_of_tuning(options, validation.ridges, "all of --ridges");
-  const Index rows = data.x.rows - std::ranges::count(data.weights, 0.0);
-  check_folds(validation.most_rows > 0 ? std::min(rows, validation.most_rows) : rows, validation.folds);
-  return run(data, options, &validation, progress, pool);
+FitResult paper::fit(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
+                     const ProgressCallback& progress, ThreadPool* pool) {
+  return run(data, options, paper, progress, pool);
 }
 
 }  // namespace mfga

@@ -51,7 +51,7 @@ std::vector<std::string> leverage_warnings(const std::vector<RowLeverage>& rows,
     const InputColumn& extreme = *std::ranges::max_element(inputs, {}, deviations);
     warnings.push_back(fmt::format(
         "the row {} decides its own fit (leverage {:.3f} of at most 1); its {} is {:.4g}, {:.1f} standard "
-        "deviations from the mean. Check the row and leave it out if it is wrong, or use --scale robust",
+        "deviations from the mean. Check the row and leave it out if it is wrong, or use `scale=robust`",
         data.lines != nullptr ? fmt::format("in line {}", data.lines->line_of_row(row))
                               : fmt::format("{} (counted from 0)", row),
         rows[i].leverage, column_name(data, extreme.column), data.x(row, extreme.column),
@@ -72,7 +72,7 @@ std::vector<std::string> separation_warnings(const Problem& problem, const Score
   const double base = base_risk(problem);
   std::string found;
   if (!converged && risk >= kPartWithoutConvergence * base) {
-    return {"the coefficients did not converge: other values of them would fit better. Use a larger --ridge"};
+    return {"the coefficients did not converge: other values of them would fit better. Use a larger `ridge`"};
   }
   if (!converged) {
     found = "the coefficients did not converge";
@@ -86,8 +86,8 @@ std::vector<std::string> separation_warnings(const Problem& problem, const Score
   }
   return {found +
           ": the classes can be separated almost perfectly, and the coefficients are as large as the "
-          "ridge allows; probabilities will be too sure of themselves. Use a larger --ridge, or "
-          "--ridge cv"};
+          "ridge allows; probabilities will be too sure of themselves. Use a larger `ridge`, or "
+          "`ridge=cv`"};
 }
 
 double share_found_again(const Problem& problem, std::vector<Atom> atoms, const std::vector<Atom>& others) {

@@ -62,18 +62,18 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
   const Dictionary dictionary(features);
   if (dictionary.needs_sigma()) {
     throw Error(ErrorKind::kInvalidArgument,
-                "--features: sigma=auto needs data; give a number, e.g. gaussian(order=2, sigma=3)");
+                "`features`: sigma=auto needs data; give a number, e.g. gaussian(order=2, sigma=3)");
   }
   const auto check_size = [&](double n_candidates) {
     if (n_candidates < 1e15 && static_cast<double>(options.terms) <= 0.5 * n_candidates) return;
     throw Error(
         ErrorKind::kInvalidArgument,
         fmt::format(
-            "--terms is {}; the dictionary has {:.0f} candidates and at most half of them may be used",
+            "`terms` is {}; the dictionary has {:.0f} candidates and at most half of them may be used",
             options.terms, n_candidates));
   };
   check_size(dictionary.candidates(options.inputs));
-  truth_.task = options.task == "classification" ? Task::kClassification : Task::kRegression;
+  truth_.task = options.task;
   if (truth_.task == Task::kClassification) truth_.labels = {"0", "1"};
   truth_.n_columns = options.inputs;
   truth_.training.features = features;
@@ -99,7 +99,7 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
   if (!(signal_deviation_ > 0)) {
     throw Error(
         ErrorKind::kInvalidArgument,
-        fmt::format("--features: the terms drawn from {} are constant on standard normal inputs; a sigma "
+        fmt::format("`features`: the terms drawn from {} are constant on standard normal inputs; a sigma "
                     "near the square root of the number of inputs suits them",
                     features));
   }

@@ -14,10 +14,10 @@
 namespace mfga {
 namespace {
 
-Index count_of_candidates(const FitOptions& options) {
-  return options.method == "rks"  ? options.terms
-         : options.candidates > 0 ? options.candidates
-                                  : 10 * options.terms;
+Index count_of_candidates(const Plan& plan) {
+  return plan.paper.method == paper::Method::kRks ? plan.options.terms
+         : plan.paper.candidates > 0              ? plan.paper.candidates
+                                                  : 10 * plan.options.terms;
 }
 
 double risk_of_constant(const Problem& problem) {
@@ -33,7 +33,7 @@ void record_one_step(Learned& learned, Index terms, double seconds, int newton_s
 
 void check_random_features(const Plan& plan, const PreparedData& data) {
   // Frequencies of the candidates, sums over rows for each shard, and the Gram matrix of the terms.
-  const Index n_candidates = count_of_candidates(plan.options);
+  const Index n_candidates = count_of_candidates(plan);
   const double inputs = static_cast<double>(data.rows.inputs());
   const double terms = static_cast<double>(plan.options.terms);
   const double bytes =
@@ -43,19 +43,19 @@ void check_random_features(const Plan& plan, const PreparedData& data) {
       ErrorKind::kInvalidArgument,
       fmt::format(
           "{} random features and {} terms need {:.1f} MiB; the limit is {:.1f} MiB. Use fewer, or raise "
-          "--memory-limit",
+          "`memory_limit`",
           n_candidates, plan.options.terms, bytes * 0x1p-20, memory_limit_bytes(plan.options) * 0x1p-20));
 }
 
 Learned learn_random_features(Work& work, const PreparedData& data, double ridge, double sigma) {
   const FitOptions& options = work.plan.options;
   const Problem problem = data.problem(work.workers);
-  const Index n_candidates = count_of_candidates(options);
+  const Index n_candidates = count_of_candidates(work.plan);
   const double begin = work.plan.times.seconds();
-  const std::vector<Atom> atoms =
-      choose_random_features(problem, {options.method, options.terms, n_candidates, sigma, options.seed});
+  const std::vector<Atom> atoms = choose_random_features(
+      problem, {work.plan.paper.method, options.terms, n_candidates, sigma, options.seed});
   const double chosen = work.plan.times.seconds();
-  if (options.method != "rks") work.report.score_seconds = chosen - begin;
+  if (work.plan.paper.method != paper::Method::kRks) work.report.score_seconds = chosen - begin;
   const Penalty penalty{work.plan.penalty.norm_bound > 0 ? 0 : ridge, work.plan.penalty.norm_bound};
   std::unique_ptr<Refit> refit = make_refit(problem, penalty);
   IndependentAtoms independent(problem, *refit);
@@ -87,17 +87,17 @@ Learned learn_random_features(Work& work, const PreparedData& data, double ridge
 
 Index check_kernel(const Plan& plan, const PreparedData& data) {
   const FitOptions& options = plan.options;
-  if (options.norm_bound > 0) {
-    throw Error(ErrorKind::kInvalidArgument, "--norm-bound is not possible with gk and glk; use --ridge");
+  if (plan.paper.norm_bound > 0) {
+    throw Error(ErrorKind::kInvalidArgument, "`norm_bound` is not possible with gk and glk; use `ridge`");
   }
   for (const double ridge : plan.ridges()) {
     if (ridge > 0) continue;
-    throw Error(ErrorKind::kInvalidArgument, "--ridge must be positive for gk and glk");
+    throw Error(ErrorKind::kInvalidArgument, "`ridge` must be positive for gk and glk");
   }
-  const auto n_rows = static_cast<Index>(options.subsample * static_cast<double>(data.rows.rows()));
+  const auto n_rows = static_cast<Index>(plan.paper.subsample * static_cast<double>(data.rows.rows()));
   if (n_rows < kFewestRows) {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--subsample {} leaves {} rows; at least {} are needed", options.subsample,
+                fmt::format("`subsample={}` leaves {} rows; at least {} are needed", plan.paper.subsample,
                             n_rows, kFewestRows));
   }
   const double bytes =
@@ -107,7 +107,7 @@ Index check_kernel(const Plan& plan, const PreparedData& data) {
         ErrorKind::kInvalidArgument,
         fmt::format(
             "the kernel matrix of {} rows needs {:.1f} MiB; the limit is {:.1f} MiB. Use fewer rows with "
-            "--subsample, or raise --memory-limit",
+            "`subsample`, or raise `memory_limit`",
             n_rows, bytes * 0x1p-20, memory_limit_bytes(options) * 0x1p-20));
   }
   return n_rows;
@@ -121,11 +121,12 @@ Learned learn_with_kernel(Work& work, const PreparedData& data, double ridge, do
       random_rows(data.rows.rows(), n_rows, options.seed, RandomStream::kSubsample);
   const PreparedData some = data.subset(chosen);
   KernelMachine machine(data.rows, chosen, sigma, work.workers);
-  if (options.method == "glk") machine.add_linear_kernel();
+  if (work.plan.paper.method == paper::Method::kGlk) machine.add_linear_kernel();
   const KernelSolution solution = machine.solve(some.target.values, *data.target.loss, ridge, data.intercept);
   Learned learned;
   learned.engine = "exact";
-  learned.features = options.method == "gk" ? "gaussian kernel" : "linear kernel + gaussian kernel";
+  learned.features =
+      work.plan.paper.method == paper::Method::kGk ? "gaussian kernel" : "linear kernel + gaussian kernel";
   learned.candidates = n_rows;
   learned.sigmas = {sigma};
   for (Term& term : machine.terms(solution)) {

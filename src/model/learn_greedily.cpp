@@ -20,7 +20,7 @@ std::shared_ptr<const Candidates> best_of_candidates(
   const Folds folds(data.rows.rows(), defaults.folds, work.plan.options.seed);
   refuse_folds_of_one_class(data, folds);
   GreedyTask task = whole_task(work, work.plan.penalty);
-  task.refines = work.plan.options.refine == "yes";
+  task.refines = work.plan.options.refine;
   task.on_step = [&](const GreedyStep&, const ActiveSet&) {
     stop_if_over(work.plan.times.deadline(Timetable::kPartOfValidation));
   };
@@ -90,9 +90,9 @@ std::shared_ptr<const Candidates> make_candidates(Work& work, const PreparedData
   const auto by_alignment = [&] {
     return weighted(alignment_weights_of_kernels(problem, *candidates, options.seed));
   };
-  if (options.nu == "norm") return by_norm();
-  if (options.nu == "alignment") return by_alignment();
-  if (options.nu == "cv") {
+  if (options.nu == KernelWeights::kNorm) return by_norm();
+  if (options.nu == KernelWeights::kAlignment) return by_alignment();
+  if (options.nu == KernelWeights::kCrossValidated) {
     try {
       return best_of_candidates(work, data, {candidates, by_norm(), by_alignment()});
     } catch (const OutOfTime&) {
@@ -113,9 +113,10 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
                        const GreedyTask& task) {
   const Plan& plan = work.plan;
   const Problem problem = data.problem(work.workers);
-  const auto engine = task.engine != "gram" ? make_lazy_engine(problem, candidates, plan.precision)
-                      : task.sums.empty()   ? make_gram_engine(problem, candidates)
-                                            : make_gram_engine(task.sums);
+  const auto engine = task.engine != EngineKind::kGram
+                          ? make_lazy_engine(problem, candidates, plan.options.precision)
+                      : task.sums.empty() ? make_gram_engine(problem, candidates)
+                                          : make_gram_engine(task.sums);
   GreedyOptions options = plan.search_options(task.penalty);
   options.terms = task.terms;
   options.per_step = std::min(options.per_step, task.terms);
@@ -124,7 +125,7 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   const RefitFactory new_refit = [&] { return make_refit(problem, task.penalty); };
   std::unique_ptr<Refit> refit = new_refit();
   GreedyResult greedy =
-      plan.options.search == "htp"
+      plan.options.search == Search::kHardThresholding
           ? run_hard_thresholding(problem, candidates, *engine, new_refit, options, task.on_step)
           : run_greedy(problem, candidates, *engine, *refit, options, task.on_step);
   if (task.refines && greedy.search_is_cut) greedy.refine_is_cut = true;
@@ -134,7 +135,7 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
     work.report.refine_seconds = seconds_since(refine_start);
   }
   Learned learned;
-  learned.engine = task.engine;
+  learned.engine = engine_name(task.engine);
   learned.candidates = candidates.size();
   learned.sigmas = candidates.sigmas();
   learned.kernel_weights.assign(candidates.weights().begin(), candidates.weights().end());
@@ -155,7 +156,7 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   report.products_seconds = greedy.seconds.products;
   report.refit_seconds = greedy.seconds.refit;
   report.gradient_passes = greedy.gradient_passes;
-  if (greedy.refine_is_cut) report.cut_short.emplace_back("the swaps of --refine");
+  if (greedy.refine_is_cut) report.cut_short.emplace_back("the swaps of `refine`");
   const Index wanted = std::min(task.terms, candidates.size());
   if (greedy.search_is_cut && !plan.grows_step_by_step()) {
     report.cut_short.emplace_back("the search (the terms were still changing)");

@@ -33,7 +33,8 @@ TunedSearchCallback progress_of(const Work& work) {
 }
 
 void offer_to_keep(Work& work, const TunedModel& model, const std::string& features) {
-  if (work.plan.options.metric != "none") return;  // the metric of the fold would have to be kept as well
+  if (work.plan.options.metric != Metric::kNone)
+    return;  // the metric of the fold would have to be kept as well
   work.best.offer(model.active, model.stretch, model.ridge, features, model.held_out());
 }
 
@@ -51,9 +52,9 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
   const FitOptions& options = work.plan.options;
   return {dictionary,
           work.plan.search_options(penalty),
-          work.plan.precision,
+          options.precision,
           options.seed,
-          work.plan.select == "normalised",
+          work.plan.select == Selection::kNormalised,
           options.tune_every > 0 ? options.tune_every
                                  : std::min(kMostTerms, (options.terms + kRounds - 1) / kRounds),
           steps,
@@ -170,7 +171,7 @@ Learned as_learned(Work& work, const PreparedData& data, const TunedModel& found
 }  // namespace
 
 std::optional<JudgedRows> judged_rows(Work& work, const PreparedData& data, const Candidates& candidates,
-                                      const std::string& engine) {
+                                      EngineKind engine) {
   constexpr Index kFolds = 3;  // that are held out, of the four to choose with
   if (!work.plan.judges_tuning) return std::nullopt;
   const CrossValidationOptions validation = affordable(work, quick_validation(), &candidates, engine);
@@ -244,7 +245,7 @@ std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data
   try {
     const TunedModel found =
         tune_in_rounds(data.problem(work.workers),
-                       search_options(work, data, dictionary, {ridge, 0}, std::stoi(work.plan.options.tune)),
+                       search_options(work, data, dictionary, {ridge, 0}, work.plan.options.tune.steps()),
                        progress_of(work));
     // Later rounds only selected terms, or were not begun.
     if (found.active.size() < found.rounds.back().wanted ||
@@ -262,11 +263,12 @@ std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data
 }
 
 int learn_metric_of(Work& work, PreparedData& data, const Dictionary& dictionary) {
-  const bool is_full = work.plan.options.metric == "full";
+  const Metric kind = work.plan.options.metric;
+  const bool is_full = kind == Metric::kFull;
   if (is_full && work.report.features.find("additive") != std::string::npos) {
     throw Error(ErrorKind::kInvalidArgument,
-                "--metric full mixes inputs, and additive features are for inputs that are not negative; "
-                "use --metric diagonal");
+                "`metric=full` mixes inputs, and additive features are for inputs that are not negative; "
+                "use `metric=diagonal`");
   }
   CrossValidationOptions validation = quick_validation();
   validation.used_folds = 1;
@@ -275,10 +277,9 @@ int learn_metric_of(Work& work, PreparedData& data, const Dictionary& dictionary
   if (fold_of_one_class(data, folds)) return 0;
   const PreparedData training = data.subset(folds.training(0));
   const PreparedData held_out = data.subset(folds.held_out(0));
-  const LearnedMetric metric =
-      learn_metric(training.problem(work.workers), {held_out.rows, held_out.target.values},
-                   is_full ? MetricKind::kFull : MetricKind::kDiagonal, work.plan.ridges(),
-                   search_options(work, data, dictionary, work.plan.penalty, 0), progress_of(work));
+  const LearnedMetric metric = learn_metric(
+      training.problem(work.workers), {held_out.rows, held_out.target.values}, kind, work.plan.ridges(),
+      search_options(work, data, dictionary, work.plan.penalty, 0), progress_of(work));
   if (metric.rounds == 0) return 0;
   if (is_full) {
     data.mix(metric.mixing);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "features/candidates.hpp"
-#include "mfga/cross_validate.hpp"
+#include "mfga/cross_validation.hpp"
 #include "model/plan.hpp"
 #include "model/prepared_data.hpp"
 #include "solve/cross_validation.hpp"
@@ -89,7 +89,7 @@ void find_width(Work& work, const PreparedData& data);
 
 struct GreedyTask {
   Penalty penalty;
-  std::string engine = "lazy";
+  EngineKind engine = EngineKind::kLazy;
   std::vector<std::shared_ptr<const GramSums>> sums = {};  // of all rows, that the gram engine may begin with
   Index terms = 0;
   bool refines = false;
@@ -125,12 +125,11 @@ struct RidgeChoice {
 };
 // `terms` that the path of a fit has after its steps.
 [[nodiscard]] RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& folds,
-                                       std::shared_ptr<const Candidates> candidates,
-                                       const std::string& engine, std::vector<Index> terms,
-                                       const FoldFit& fit);
+                                       std::shared_ptr<const Candidates> candidates, EngineKind engine,
+                                       std::vector<Index> terms, const FoldFit& fit);
 // Where some of the rows are enough, no more of them than a search of this size has time for.
 [[nodiscard]] CrossValidationOptions affordable(const Work& work, CrossValidationOptions validation,
-                                                const Candidates* candidates, const std::string& engine);
+                                                const Candidates* candidates, EngineKind engine);
 // A fold outside of which there is one class only.
 [[nodiscard]] std::optional<Index> fold_of_one_class(const PreparedData& data, const Folds& folds);
 void refuse_folds_of_one_class(const PreparedData& data, const Folds& folds);
@@ -146,7 +145,7 @@ struct JudgedRows {
 };
 // Nothing, if there are too few rows.
 [[nodiscard]] std::optional<JudgedRows> judged_rows(Work& work, const PreparedData& data,
-                                                    const Candidates& candidates, const std::string& engine);
+                                                    const Candidates& candidates, EngineKind engine);
 
 // What held-out rows say of dictionaries, ridges, and of tuning.
 struct TuningChoice {

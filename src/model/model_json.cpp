@@ -307,8 +307,8 @@ Json parse_json(std::string_view text, std::string_view source) {
     return Json::parse(text, check_depth);
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::kBadData,
-                fmt::format("{}: not a model file: {} (expected the JSON that `mfga train --model` writes)",
-                            source, json_problem(error)));
+                fmt::format("{}: not a model file: {} (expected the JSON of a saved model)", source,
+                            json_problem(error)));
   }
 }
 

@@ -1,30 +1,45 @@
 // Options are declared once: a table per options struct with name, member, bounds and help drives validation,
-// the command line and docs/options.md. Defaults are those of the struct.
+// the command line and docs/options.md. Defaults are those of the struct. Values are written as text here,
+// and only here.
 #pragma once
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "mfga/cross_validate.hpp"
-#include "mfga/error.hpp"
-#include "mfga/fit.hpp"
+#include "mfga/cross_validation.hpp"
 #include "mfga/generate.hpp"
+#include "mfga/options.hpp"
+#include "mfga/paper.hpp"
 #include "mfga/table.hpp"
 
 namespace mfga {
 
+// A member that has one of the values that its row lists, by its position in the list.
+template <class Options>
+struct ChoiceMember {
+  std::size_t (*get)(const Options&);
+  void (*set)(Options&, std::size_t);
+};
+
+// A member with a way of its own to be written. What it cannot read throws Error.
+template <class Options>
+struct WrittenMember {
+  std::string (*print)(const Options&);
+  void (*parse)(Options&, std::string_view text);
+};
+
 template <class Options>
 struct OptionRow {
-  std::string_view name;  // on the command line: --name
+  std::string_view name;
   std::variant<std::string Options::*, double Options::*, Index Options::*, int Options::*,
-               std::uint64_t Options::*, std::vector<double> Options::*>
+               std::uint64_t Options::*, bool Options::*, std::vector<double> Options::*,
+               ChoiceMember<Options>, WrittenMember<Options>>
       member;
   std::string_view value;  // what stands for the value in help; a|b|c lists the only values possible
   double lowest;           // bounds of a number, or of every number in a list
@@ -45,55 +60,29 @@ struct OptionRow {
 };
 
 [[nodiscard]] std::span<const OptionRow<FitOptions>> fit_option_table();
+[[nodiscard]] std::span<const OptionRow<paper::Options>> paper_option_table();
 [[nodiscard]] std::span<const OptionRow<CrossValidationOptions>> cross_validation_option_table();
 [[nodiscard]] std::span<const OptionRow<ReadOptions>> read_option_table();
 [[nodiscard]] std::span<const OptionRow<GenerateOptions>> generate_option_table();
 
+// The value of an option, as it is written.
 template <class Options>
-[[nodiscard]] std::string option_text(const Options& options, const OptionRow<Options>& row) {
-  return std::visit(
-      [&](auto member) {
-        if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>) {
-          return fmt::format("{}", fmt::join(options.*member, ","));
-        } else {
-          return fmt::format("{}", options.*member);
-        }
-      },
-      row.member);
+[[nodiscard]] std::string option_text(const Options& options, const OptionRow<Options>& row);
+template <class Options>
+[[nodiscard]] std::string option_text(const Options& options, std::span<const OptionRow<Options>> table,
+                                      std::string_view name) {
+  for (const OptionRow<Options>& row : table) {
+    if (row.name == name) return option_text(options, row);
+  }
+  return {};
 }
 
-// `value` is the number as it is shown.
-template <class Options, class Value>
-void check_bounds(const OptionRow<Options>& row, const Value& value, double number) {
-  if (number >= row.lowest && number <= row.highest) return;
-  throw Error(ErrorKind::kInvalidArgument, fmt::format("--{} is {}; expected a number from {} to {}",
-                                                       row.name, value, row.lowest, row.highest));
-}
+// Sets a truth value, a ChoiceMember or a WrittenMember. Throws Error(kInvalidArgument) for a text that is no value of it.
+template <class Options>
+void set_option(Options& options, const OptionRow<Options>& row, std::string_view text);
 
 // Throws Error(kInvalidArgument) for the first value that is out of bounds.
 template <class Options>
-void validate_options(const Options& options, std::span<const OptionRow<Options>> table) {
-  for (const OptionRow<Options>& row : table) {
-    std::visit(
-        [&](auto member) {
-          const auto& value = options.*member;
-          if constexpr (std::is_same_v<decltype(member), std::string Options::*>) {
-            if (!row.is_choice()) return;
-            for (const std::string& choice : row.choices()) {
-              if (choice == value) return;
-            }
-            throw Error(ErrorKind::kInvalidArgument,
-                        fmt::format("--{} is \"{}\"; expected one of {}", row.name, value, row.value));
-          } else if constexpr (std::is_same_v<decltype(member), std::vector<double> Options::*>) {
-            if (value.empty())
-              throw Error(ErrorKind::kInvalidArgument, fmt::format("--{} is an empty list", row.name));
-            for (const double number : value) check_bounds(row, number, number);
-          } else {
-            check_bounds(row, value, static_cast<double>(value));
-          }
-        },
-        row.member);
-  }
-}
+void validate_options(const Options& options, std::span<const OptionRow<Options>> table);
 
 }  // namespace mfga

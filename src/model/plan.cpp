@@ -47,9 +47,11 @@ void check_text_columns(const TrainingData& data) {
   }
 }
 
-// The other methods are compared as their papers have them.
-bool is_the_products_own(const FitOptions& options) {
-  return options.preset != "paper" && options.method == "mfga";
+// What the theory of a choice, or a bound on the work, rules out is not tuned where nobody asked for it.
+bool can_tune(const FitOptions& options, const paper::Options& paper) {
+  return paper.is_own() && paper.norm_bound == 0 && options.search == Search::kGreedy && !options.refine &&
+         options.nu == KernelWeights::kUniform && options.engine != EngineKind::kGram &&
+         options.tolerance == 0;
 }
 
 }  // namespace
@@ -84,54 +86,77 @@ void check_folds(Index rows, Index folds) {
       ErrorKind::kBadData,
       fmt::format("{} rows cannot be divided into {} folds with at least {} rows outside of each; use "
                   "{}",
-                  rows, folds, kFewestRows, folds > rows ? "fewer --folds" : "more rows or --folds"));
+                  rows, folds, kFewestRows, folds > rows ? "fewer `folds`" : "more rows or `folds`"));
 }
 
-Plan make_plan(const TrainingData& data, const FitOptions& options,
-               const CrossValidationOptions* validation) {
-  Plan plan(options);
+CrossValidationOptions quick_validation() { return {5, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100}, 1, 25000}; }
+
+bool can_validate_quickly(const TrainingData& data) {
+  constexpr Index kFewestToHoldOut = 50;
+  constexpr Index kFewestOfAClass = 10;
+  const Index without_weight = std::ranges::count(data.weights, 0.0);
+  if (std::ssize(data.y) - without_weight < kFewestToHoldOut) return false;
+  std::vector<double> targets;
+  for (std::size_t n = 0; n < data.y.size(); ++n) {
+    if (data.weights.empty() || data.weights[n] > 0) targets.push_back(data.y[n]);
+  }
+  const auto lowest = std::ranges::count(targets, std::ranges::min(targets));
+  const auto highest = std::ranges::count(targets, std::ranges::max(targets));
+  const bool two_values = lowest + highest == std::ssize(targets);
+  return !two_values || std::min(lowest, highest) >= kFewestOfAClass;
+}
+
+Plan make_plan(const TrainingData& data, const FitOptions& options, const paper::Options& paper) {
+  Plan plan(options, paper);
   plan.task = resolve_task(options.task, options.loss, data);
   plan.loss = resolve_loss(options.loss, plan.task, data);
-  const bool paper = options.preset == "paper";
   const bool regression = plan.task == Task::kRegression;
-  plan.select = options.select != "auto" ? options.select : paper ? "gradient" : "gain";
-  plan.selection.rule = plan.select == "gain" ? Rule::kGain : Rule::kGradient;
+  plan.select = options.select.value_or(paper.preset ? Selection::kGradient : Selection::kGain);
+  plan.selection.rule = plan.select == Selection::kGain ? Rule::kGain : Rule::kGradient;
   plan.selection.shortlist = options.shortlist;
-  if (options.shortlist == 0 && !paper) {
+  if (options.shortlist == 0 && !paper.preset) {
     constexpr Index kForQuadraticModel = 32;
     plan.selection.shortlist = options.per_step > 1 ? 2 * options.per_step : 1;
-    if (plan.select == "gain" && !plan.loss->constant_curvature())
+    if (plan.select == Selection::kGain && !plan.loss->constant_curvature())
       plan.selection.shortlist = std::max(plan.selection.shortlist, kForQuadraticModel);
   }
-  const bool intercept = options.intercept == "auto" ? !(paper && regression) : options.intercept == "yes";
+  const bool intercept = options.intercept.value_or(!(paper.preset && regression));
   plan.intercept = intercept ? Intercept::kUnpenalised : Intercept::kNone;
+  const paper::TargetScale usual_scale =
+      paper.preset ? paper::TargetScale::kRange : paper::TargetScale::kNone;
   plan.scale_target_by_range =
-      regression && (options.scale_target == "auto" ? paper : options.scale_target == "range");
+      regression && paper.scale_target.value_or(usual_scale) == paper::TargetScale::kRange;
   if (plan.scale_target_by_range && !plan.loss->constant_curvature()) {
     throw Error(
         ErrorKind::kInvalidArgument,
-        fmt::format("a target scaled to [-1, 1] (--scale-target range, --preset paper) is for the squared "
+        fmt::format("a target scaled to [-1, 1] (`scale_target=range`, `preset=paper`) is for the squared "
                     "loss; the {} loss needs it in its own units",
                     plan.loss->name()));
   }
-  plan.penalty = {options.norm_bound > 0 ? 0 : options.ridge, options.norm_bound};
-  plan.precision = options.precision == "double" ? Precision::kDouble : Precision::kMixed;
-  plan.width_rule = is_the_products_own(options) ? WidthRule::kAutomatic : WidthRule::kPaper;
-  if (validation != nullptr) plan.validation = *validation;
-  plan.judges_tuning = options.tune == "auto" && can_validate_quickly(data);
+  const double* const given = options.ridge.value();
+  const double ridge = given != nullptr ? *given : 1;
+  plan.penalty = {paper.norm_bound > 0 ? 0 : ridge, paper.norm_bound};
+  plan.width_rule = paper.is_own() ? WidthRule::kAutomatic : WidthRule::kPaper;
+  if (const CrossValidationOptions* const validation = options.ridge.validation()) {
+    plan.validation = *validation;
+  } else if (options.ridge.is_automatic() && paper.is_own() && paper.norm_bound == 0 &&
+             can_validate_quickly(data)) {
+    plan.validation = quick_validation();
+  }
+  const bool has_ridge = std::ranges::all_of(plan.ridges(), [](double r) { return r > 0; });
+  plan.may_tune = options.tune.is_automatic() && has_ridge && can_tune(options, paper);
+  plan.judges_tuning = plan.may_tune && can_validate_quickly(data);
   return plan;
 }
 
 std::vector<ScaleKind> planned_scales(const Plan& plan, const TableView& x, std::span<const double> weights,
                                       const std::vector<InputColumn>& standardised, Workers& workers) {
-  const std::string& scale = plan.options.scale;
-  if (scale == "auto" && is_the_products_own(plan.options)) {
+  const std::optional<ScaleKind>& scale = plan.options.scale;
+  if (!scale && plan.paper.is_own()) {
     const BlockedRows rows(x, standardised);
     return automatic_scales(rows.weighted(std::vector<double>(weights.begin(), weights.end())), workers);
   }
-  return std::vector<ScaleKind>(standardised.size(), scale == "robust"     ? ScaleKind::kRobust
-                                                     : scale == "quantile" ? ScaleKind::kQuantile
-                                                                           : ScaleKind::kStandard);
+  return std::vector<ScaleKind>(standardised.size(), scale.value_or(ScaleKind::kStandard));
 }
 
 double memory_limit_bytes(const FitOptions& options) {
@@ -139,33 +164,32 @@ double memory_limit_bytes(const FitOptions& options) {
   return 0.8 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-std::string choose_engine(const Plan& plan, const ProblemSize& size, int threads) {
+std::string engine_name(EngineKind engine) { return engine == EngineKind::kGram ? "gram" : "lazy"; }
+
+EngineKind choose_engine(const Plan& plan, const ProblemSize& size, int threads) {
   const EngineCost lazy =
       plan.validation ? lazy_validation_cost(size, *plan.validation) : lazy_engine_cost(size);
   const EngineCost gram =
       plan.validation ? gram_validation_cost(size, *plan.validation, threads) : gram_engine_cost(size);
   const bool is_quadratic = plan.loss->constant_curvature().has_value();
   const double limit = memory_limit_bytes(plan.options);
-  std::string engine = plan.options.engine;
-  if (engine == "auto") {
-    const bool gram_fits = gram.bytes <= 0.5 * limit;
-    engine = is_quadratic && gram_fits && gram.operations < lazy.operations ? "gram" : "lazy";
-  }
-  if (engine == "gram" && !is_quadratic) {
+  const bool gram_pays = is_quadratic && gram.bytes <= 0.5 * limit && gram.operations < lazy.operations;
+  const EngineKind engine = plan.options.engine.value_or(gram_pays ? EngineKind::kGram : EngineKind::kLazy);
+  const bool is_gram = engine == EngineKind::kGram;
+  if (is_gram && !is_quadratic) {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--engine gram works for the squared loss only; use --engine lazy for {}",
+                fmt::format("`engine=gram` works for the squared loss only; use `engine=lazy` for {}",
                             plan.task == Task::kClassification ? "classification" : "this one"));
   }
-  const double bytes = engine == "gram" ? gram.bytes : lazy.bytes;
+  const double bytes = is_gram ? gram.bytes : lazy.bytes;
   if (bytes > limit || size.candidates >= 2e9) {
     throw Error(
         ErrorKind::kInvalidArgument,
         fmt::format("the dictionary has {:.0f} candidates, and the {} engine would need {:.1f} MiB for them; "
-                    "the limit is {:.1f} MiB. Use a lower order, fewer columns (--ignore){}{}, or raise "
-                    "--memory-limit",
-                    size.candidates, engine, bytes * 0x1p-20, limit * 0x1p-20,
-                    engine == "gram" ? ", --engine lazy" : "",
-                    engine == "gram" && plan.validation ? ", fewer --folds" : ""));
+                    "the limit is {:.1f} MiB. Use a lower order, fewer columns (`ignore`){}{}, or raise "
+                    "`memory_limit`",
+                    size.candidates, engine_name(engine), bytes * 0x1p-20, limit * 0x1p-20,
+                    is_gram ? ", `engine=lazy`" : "", is_gram && plan.validation ? ", fewer `folds`" : ""));
   }
   return engine;
 }

@@ -9,8 +9,9 @@
 
 #include "core/deadline.hpp"
 #include "features/neighbour_width.hpp"
-#include "mfga/cross_validate.hpp"
+#include "mfga/cross_validation.hpp"
 #include "mfga/fit.hpp"
+#include "mfga/paper.hpp"
 #include "model/automatic.hpp"
 #include "solve/engine.hpp"
 #include "solve/greedy.hpp"
@@ -18,6 +19,11 @@
 namespace mfga {
 
 inline constexpr Index kFewestRows = 3;
+
+// A ridge that is good enough, soon: the best of seven on one fold of five, from at most 25,000 rows.
+[[nodiscard]] CrossValidationOptions quick_validation();
+// Whether there are enough rows, of both classes, for that; else a ridge of 1 is as good a guess.
+[[nodiscard]] bool can_validate_quickly(const TrainingData& data);
 
 // Throws Error for data that no fit can begin with.
 void check_data(const TrainingData& data);
@@ -52,20 +58,22 @@ class Timetable {
 };
 
 struct Plan {
-  explicit Plan(const FitOptions& given) : options(given), times(given.time_limit) {}
+  Plan(const FitOptions& given, const paper::Options& given_paper)
+      : options(given), paper(given_paper), times(given.time_limit) {}
 
   FitOptions options;  // as they were given
+  paper::Options paper;
   Task task = Task::kRegression;
   std::shared_ptr<const Loss> loss;
-  std::string select;
+  Selection select = Selection::kGain;
   SelectionOptions selection;
   Intercept intercept = Intercept::kUnpenalised;
   bool scale_target_by_range = false;
   Penalty penalty;  // the ridge that was given, or is taken where none can be chosen
-  Precision precision = Precision::kMixed;
   WidthRule width_rule = WidthRule::kAutomatic;
   std::optional<CrossValidationOptions> validation;  // how a ridge is chosen
-  bool judges_tuning = false;                        // held-out rows say whether to tune
+  bool may_tune = false;                             // if held-out rows gain by it
+  bool judges_tuning = false;                        // and there are enough rows to hold some out
   Timetable times;
 
   // Ridges that held-out rows may choose from.
@@ -76,12 +84,16 @@ struct Plan {
     return {options.terms, options.per_step, options.tolerance, with, selection};
   }
   // Whether each step of the search has a model of its own number of terms.
-  [[nodiscard]] bool grows_step_by_step() const { return options.search == "greedy"; }
-  [[nodiscard]] bool normalises() const { return select == "normalised" || options.search == "htp"; }
+  [[nodiscard]] bool grows_step_by_step() const { return options.search == Search::kGreedy; }
+  [[nodiscard]] bool normalises() const {
+    return select == Selection::kNormalised || options.search == Search::kHardThresholding;
+  }
+  // A ridge that only has to be good enough is chosen by the rows that everything else is chosen by.
+  [[nodiscard]] bool chooses_ridge_quickly() const { return validation && validation->most_rows > 0; }
 };
 
 [[nodiscard]] Plan make_plan(const TrainingData& data, const FitOptions& options,
-                             const CrossValidationOptions* validation);
+                             const paper::Options& paper);
 
 [[nodiscard]] std::vector<ScaleKind> planned_scales(const Plan& plan, const TableView& x,
                                                     std::span<const double> weights,
@@ -89,7 +101,9 @@ struct Plan {
                                                     Workers& workers);
 
 [[nodiscard]] double memory_limit_bytes(const FitOptions& options);
+// As it stands in reports.
+[[nodiscard]] std::string engine_name(EngineKind engine);
 // The engine for a dictionary of this size; throws if none can have it.
-[[nodiscard]] std::string choose_engine(const Plan& plan, const ProblemSize& size, int threads);
+[[nodiscard]] EngineKind choose_engine(const Plan& plan, const ProblemSize& size, int threads);
 
 }  // namespace mfga

@@ -54,7 +54,7 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
       scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
                    data.x, plan.options.seed, workers, data.weights);
   std::vector<Index> text_columns;
-  if (!data.text_columns.empty() && plan.options.preset != "paper") {
+  if (!data.text_columns.empty() && !plan.paper.preset) {
     for (const InputColumn& input : inputs) {
       const TextColumn* const text = origin_of(input.column, data.text_columns).text;
       text_columns.push_back(text == nullptr ? Index{-1} : text - data.text_columns.data());

@@ -44,7 +44,7 @@ Error class_count_error(const TrainingData& data, std::vector<std::string> label
   return {ErrorKind::kBadData,
           fmt::format("{}; two classes are supported now: keep the rows of two of them, or make one class of "
                       "all but one{}",
-                      found, data.labels.empty() ? "; for a number to predict use --task regression" : "")};
+                      found, data.labels.empty() ? "; for a number to predict use `task=regression`" : "")};
 }
 
 void check_labels(const TrainingData& data) {
@@ -166,34 +166,32 @@ std::string column_name(const TrainingData& data, Index column) {
   return data.columns.empty() ? fmt::format("x{}", column) : data.columns[static_cast<std::size_t>(column)];
 }
 
-Task resolve_task(std::string_view choice, std::string_view loss, const TrainingData& data) {
+Task resolve_task(const std::optional<Task>& choice, std::string_view loss, const TrainingData& data) {
   check_finite(data);
   check_labels(data);
-  std::string_view task = choice;
-  if (loss != "auto") {
-    const std::string_view of_loss = task_name(find_loss(loss)->task());
-    if (choice != "auto" && choice != of_loss) {
-      throw Error(
-          ErrorKind::kInvalidArgument,
-          fmt::format("--loss {} is for {}, and --task is {}; leave one of them out", loss, of_loss, choice));
+  std::optional<Task> task = choice;
+  if (!loss.empty()) {
+    task = find_loss(loss)->task();
+    if (choice && choice != task) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("`loss={}` is for {}, and `task` is {}; leave one of them out", loss,
+                              task_name(*task), task_name(*choice)));
     }
-    task = of_loss;
   }
-  if (task == "regression") {
-    if (!data.labels.empty()) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("the target {} holds text such as \"{}\"; regression needs numbers",
-                              data.target_name, data.labels.front()));
-    }
-    return Task::kRegression;
+  if (!task) {
+    const bool has_classes = !data.labels.empty() || distinct_values(data.y, 2).size() == 2;
+    return has_classes ? Task::kClassification : Task::kRegression;
   }
-  if (task == "classification") return Task::kClassification;
-  return !data.labels.empty() || distinct_values(data.y, 2).size() == 2 ? Task::kClassification
-                                                                        : Task::kRegression;
+  if (task == Task::kRegression && !data.labels.empty()) {
+    throw Error(ErrorKind::kBadData,
+                fmt::format("the target {} holds text such as \"{}\"; regression needs numbers",
+                            data.target_name, data.labels.front()));
+  }
+  return *task;
 }
 
 std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task, const TrainingData& data) {
-  if (choice == "auto") return find_loss(task == Task::kClassification ? "logistic" : "squared");
+  if (choice.empty()) return find_loss(task == Task::kClassification ? "logistic" : "squared");
   if (choice == "huber") {
     const double deviation = robust_deviation({data.y, data.weights});
     return find_loss(fmt::format("huber({})", deviation > 0 ? kOutlier * deviation : 1));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,11 @@ struct PreparedTarget {
   double offset = 0;  // was subtracted from the values for accuracy; belongs to the intercept
 };
 
-// `choice` is auto, regression or classification. auto: that of the loss, if one is given (not auto); else
-// classification if there are labels, or two distinct values.
-[[nodiscard]] Task resolve_task(std::string_view choice, std::string_view loss, const TrainingData& data);
-// `choice` is auto or the name of a loss. auto: squared or logistic.
+// Without a choice: that of the loss, if one is given; else classification if there are labels, or two
+// distinct values.
+[[nodiscard]] Task resolve_task(const std::optional<Task>& choice, std::string_view loss,
+                                const TrainingData& data);
+// `choice` is the name of a loss; empty: squared or logistic.
 [[nodiscard]] std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task,
                                                        const TrainingData& data);
 [[nodiscard]] PreparedTarget prepare_target(const TrainingData& data, std::shared_ptr<const Loss> loss,

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "mfga/cross_validate.hpp"
+#include "mfga/cross_validation.hpp"
 #include "solve/engine.hpp"
 #include "solve/greedy.hpp"
 

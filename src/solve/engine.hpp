@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mfga/options.hpp"
 #include "solve/gram_sums.hpp"
 #include "solve/problem.hpp"
 
@@ -59,10 +60,8 @@ class Engine {
 // engine, one number for each of them and each candidate, stay small for any number of combinations.
 [[nodiscard]] Index correlations_at_a_time(Index candidates);
 
-// kMixed: gradients in single precision with their error bounds. Everything that enters a model is computed
-// in double precision in any case.
-enum class Precision { kDouble, kMixed };
-
+// Precision::kMixed: gradients in single precision with their error bounds. Everything that enters a model is
+// computed in double precision in any case.
 [[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
                                                        Precision precision);
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates);

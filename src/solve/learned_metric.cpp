@@ -18,7 +18,7 @@ Eigen::Map<const RowMajor> map_of(const Matrix& matrix) {
 
 // The symmetric root of a matrix of slope products, or of its diagonal, with a mean square row of length 1.
 // Directions that the model does not look at stay a little, so that the next one can.
-Matrix root(const RowMajor& products, MetricKind kind) {
+Matrix root(const RowMajor& products, Metric kind) {
   constexpr double kLeast = 1e-3;
   const Eigen::Index n = products.rows();
   const double mean = std::sqrt(products.trace() / static_cast<double>(n));
@@ -26,7 +26,7 @@ Matrix root(const RowMajor& products, MetricKind kind) {
     return std::max(kLeast, std::sqrt(std::max(0.0, square)) / mean);
   };
   Matrix matrix(n, n);
-  if (kind == MetricKind::kDiagonal) {
+  if (kind == Metric::kDiagonal) {
     for (Index j = 0; j < n; ++j) matrix(j, j) = length(products(j, j));
     return matrix;
   }
@@ -51,7 +51,7 @@ Matrix identity(Index n) {
 
 }  // namespace
 
-LearnedMetric learn_metric(const Problem& problem, const HeldOutRows& held_out, MetricKind kind,
+LearnedMetric learn_metric(const Problem& problem, const HeldOutRows& held_out, Metric kind,
                            std::span<const double> ridges, const TunedSearchOptions& options,
                            const TunedSearchCallback& on_step) {
   constexpr int kMostRounds = 5;

@@ -8,14 +8,12 @@
 
 namespace mfga {
 
-enum class MetricKind { kDiagonal, kFull };
-
 struct LearnedMetric {
   Matrix mixing;   // [inputs x inputs]; diagonal if only the lengths of inputs were learned
   int rounds = 0;  // 0: it is the identity, for nothing did better
 };
 
-[[nodiscard]] LearnedMetric learn_metric(const Problem& problem, const HeldOutRows& held_out, MetricKind kind,
+[[nodiscard]] LearnedMetric learn_metric(const Problem& problem, const HeldOutRows& held_out, Metric kind,
                                          std::span<const double> ridges, const TunedSearchOptions& options,
                                          const TunedSearchCallback& on_step);
 

@@ -44,10 +44,10 @@ std::vector<std::size_t> inverse(const std::vector<std::size_t>& order) {
 }
 
 // The search, as liblbfgs wants it.
-class Tuning {
+class TuningRun {
  public:
-  Tuning(const Problem& problem, const ActiveSet& active, const TuneOptions& options,
-         const TuneCallback& on_step)
+  TuningRun(const Problem& problem, const ActiveSet& active, const TuneOptions& options,
+            const TuneCallback& on_step)
       : objective_(problem, active, options),
         options_(options),
         on_step_(on_step),
@@ -66,7 +66,8 @@ class Tuning {
     lbfgsfloatval_t* moves = lbfgs_malloc(n_moves);
     std::fill_n(moves, n_moves, 0.0);
     // Whatever it ends with, the last step that it made is the result.
-    static_cast<void>(lbfgs(n_moves, moves, nullptr, &Tuning::evaluate, &Tuning::on_step, this, &parameters));
+    static_cast<void>(
+        lbfgs(n_moves, moves, nullptr, &TuningRun::evaluate, &TuningRun::on_step, this, &parameters));
     lbfgs_free(moves);
     if (error_) std::rethrow_exception(error_);
     return here_;
@@ -81,7 +82,7 @@ class Tuning {
   // Nothing may be thrown through the C library: errors are kept, and the search ends.
   static lbfgsfloatval_t evaluate(void* self, const lbfgsfloatval_t* moves, lbfgsfloatval_t* gradient,
                                   int n_moves, lbfgsfloatval_t /*step*/) {
-    auto& tuning = *static_cast<Tuning*>(self);
+    auto& tuning = *static_cast<TuningRun*>(self);
     const auto count = static_cast<std::size_t>(n_moves);
     try {
       if (tuning.error_) throw OutOfTime();  // the line search asks again before it ends
@@ -100,7 +101,7 @@ class Tuning {
                      lbfgsfloatval_t /*objective*/, lbfgsfloatval_t /*norm*/,
                      lbfgsfloatval_t /*gradient_norm*/, lbfgsfloatval_t /*length*/, int /*n_moves*/,
                      int iteration, int /*trials*/) {
-    auto& tuning = *static_cast<Tuning*>(self);
+    auto& tuning = *static_cast<TuningRun*>(self);
     if (tuning.error_) return 1;
     tuning.here_ = tuning.objective_.last();
     tuning.here_.step = iteration;
@@ -146,7 +147,7 @@ Tuned tune(const Problem& problem, const ActiveSet& active, const TuneOptions& o
     return state;
   };
   const TuneCallback tell = [&](const Tuned& state) { return !on_step || on_step(in_order(state)); };
-  return in_order(Tuning(problem, reordered(active, order), options, tell).run());
+  return in_order(TuningRun(problem, reordered(active, order), options, tell).run());
 }
 
 Matrix mean_slope_products(const Problem& problem, const ActiveSet& active) {

@@ -212,7 +212,7 @@ void note_assumptions(const Model& model, std::span<const double> targets, Bound
     bound.notes.emplace_back(
         "the model was tuned: the bound is that of the untuned dictionary, on inputs that are not stretched. "
         "The "
-        "theorem does not cover terms, or inputs, that were moved to fit the data; --tune no trains a model "
+        "theorem does not cover terms, or inputs, that were moved to fit the data; `tune=no` trains a model "
         "that it covers");
     bound.notes.emplace_back(
         "beta and mu are those of the moved terms, and the tail of the coefficients is not available, as "
@@ -257,11 +257,11 @@ void note_assumptions(const Model& model, std::span<const double> targets, Bound
 void BoundOptions::validate() const {
   if (!(delta > 0 && delta < 1)) {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--delta is {}; expected a number between 0 and 1, both excluded", delta));
+                fmt::format("`delta` is {}; expected a number between 0 and 1, both excluded", delta));
   }
   if (threads < 0) {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("--threads is {}; expected 0 (all cores) or more", threads));
+                fmt::format("`threads` is {}; expected 0 (all cores) or more", threads));
   }
 }
 

@@ -1,11 +1,13 @@
 // Every method through fit(): it learns, is saved and loaded, predicts, and refuses what it cannot do.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"
 #include "mfga/metrics.hpp"
+#include "model/plain_fit.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -33,15 +35,15 @@ struct Sample {
   [[nodiscard]] TrainingData classification() const { return {x.view(), classes}; }
 };
 
-FitOptions with_method(const std::string& method) {
-  FitOptions options;
-  options.method = method;
+AllOptions with_method(const std::string& method) {
+  AllOptions options = plain_options();
+  set(options, "method", method);
   options.terms = 30;
   options.ridge = 0.1;
   return options;
 }
 
-std::string error_of(const TrainingData& data, const FitOptions& options) {
+std::string error_of(const TrainingData& data, const AllOptions& options) {
   try {
     static_cast<void>(fit(data, options));
   } catch (const Error& error) {
@@ -69,8 +71,8 @@ TEST(FitMethods, LearnARegression) {
   for (const std::string& method : kMethods) {
     for (const std::string preset : {"none", "paper"}) {
       SCOPED_TRACE(testing::Message() << method << ", preset " << preset);
-      FitOptions options = with_method(method);
-      options.preset = preset;
+      AllOptions options = with_method(method);
+      set(options, "preset", preset);
       const FitResult result = fit(sample.regression(), options);
       EXPECT_EQ(result.model.task, Task::kRegression);
       expect_round_trip(result.model, sample.x);
@@ -130,7 +132,7 @@ TEST(FitMethods, TakeTheWidthAndTheCandidatesGiven) {
   for (const std::string& method : kMethods) {
     if (method == "mfga") continue;
     SCOPED_TRACE(method);
-    FitOptions options = with_method(method);
+    AllOptions options = with_method(method);
     options.sigma = "2.5";
     if (method == "lkrf" || method == "eerf") options.candidates = 77;
     const FitResult result = fit(sample.regression(), options);
@@ -147,7 +149,7 @@ TEST(FitMethods, RandomOnesDependOnTheSeedAlone) {
   for (const std::string& method : kMethods) {
     SCOPED_TRACE(method);
     const auto fitted = [&](std::uint64_t seed, int threads) {
-      FitOptions options = with_method(method);
+      AllOptions options = with_method(method);
       if (method != "mfga") options.sigma = "2";
       options.seed = seed;
       options.threads = threads;
@@ -166,7 +168,7 @@ TEST(FitMethods, KernelsMayUsePartOfTheRows) {
   const Sample sample;
   for (const std::string method : {"gk", "glk"}) {
     for (const TrainingData& data : {sample.regression(), sample.classification()}) {
-      FitOptions options = with_method(method);
+      AllOptions options = with_method(method);
       options.subsample = 0.25;
       const FitResult result = fit(data, options);
       EXPECT_EQ(result.model.terms.size(), method == "gk" ? 100U : 103U);
@@ -186,7 +188,7 @@ TEST(FitMethods, RandomOnesMeetANormBound) {
   const Sample sample;
   for (const std::string method : {"rks", "lkrf", "eerf"}) {
     SCOPED_TRACE(method);
-    FitOptions options = with_method(method);
+    AllOptions options = with_method(method);
     options.norm_bound = 0.5;
     for (const TrainingData& data : {sample.regression(), sample.classification()}) {
       double square = 0;
@@ -200,15 +202,19 @@ TEST(FitMethods, RefuseFeaturesAndWidthsOfOthers) {
   const Sample sample;
   for (const std::string& method : kMethods) {
     if (method == "mfga") continue;
-    FitOptions options = with_method(method);
+    AllOptions options = with_method(method);
     options.features = "linear";
-    expect_contains(error_of(sample.regression(), options), "--features is for the method mfga; " + method);
+    expect_contains(error_of(sample.regression(), options), "`features` is for the method mfga; " + method);
   }
-  FitOptions options = with_method("mfga");
+  AllOptions options = with_method("mfga");
   options.sigma = "2";
-  expect_contains(error_of(sample.regression(), options), "--sigma is for the other methods");
-  options = with_method("svm");
-  expect_contains(error_of(sample.regression(), options), "mfga|rks|lkrf|eerf|gk|glk");
+  expect_contains(error_of(sample.regression(), options), "`sigma` is for the other methods");
+  try {
+    static_cast<void>(with_method("svm"));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    expect_contains(error.what(), "mfga|rks|lkrf|eerf|gk|glk");
+  }
   for (const std::string sigma : {"0", "-1", "wide"}) {
     options = with_method("gk");
     options.sigma = sigma;
@@ -219,9 +225,9 @@ TEST(FitMethods, RefuseFeaturesAndWidthsOfOthers) {
 TEST(FitMethods, RefuseFewerCandidatesThanTerms) {
   const Sample sample;
   for (const std::string method : {"lkrf", "eerf"}) {
-    FitOptions options = with_method(method);
+    AllOptions options = with_method(method);
     options.candidates = 29;
-    expect_contains(error_of(sample.regression(), options), "--candidates is 29; expected at least");
+    expect_contains(error_of(sample.regression(), options), "`candidates` is 29; expected at least");
     options.candidates = 30;
     EXPECT_EQ(fit(sample.regression(), options).report.candidates, 30);
   }
@@ -230,15 +236,15 @@ TEST(FitMethods, RefuseFewerCandidatesThanTerms) {
 TEST(FitMethods, KernelsRefuseWhatTheyCannotDo) {
   const Sample sample;
   for (const std::string method : {"gk", "glk"}) {
-    FitOptions options = with_method(method);
+    AllOptions options = with_method(method);
     options.ridge = 0;
-    expect_contains(error_of(sample.regression(), options), "--ridge must be positive");
+    expect_contains(error_of(sample.regression(), options), "`ridge` must be positive");
     options = with_method(method);
     options.norm_bound = 1;
-    expect_contains(error_of(sample.regression(), options), "--norm-bound is not possible");
+    expect_contains(error_of(sample.regression(), options), "`norm_bound` is not possible");
     options = with_method(method);
     options.subsample = 0.005;
-    expect_contains(error_of(sample.regression(), options), "--subsample 0.005 leaves 2 rows; at least 3");
+    expect_contains(error_of(sample.regression(), options), "`subsample=0.005` leaves 2 rows; at least 3");
     options = with_method(method);
     options.memory_limit = 1;
     // 8 * 400 * (400 + 3 + 8) bytes.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "baselines/alignment_weights.hpp"
@@ -91,10 +92,10 @@ Atom drawn_atom(Index candidate, std::uint64_t seed, double nu) {
 
 TEST(RandomFeatures, RksTakesTheFrontOfTheDrawnList) {
   const Setting setting;
-  const std::vector<Atom> atoms = setting.choose({"rks", 30, 0, kSigma, 9}, squared_loss());
+  const std::vector<Atom> atoms = setting.choose({paper::Method::kRks, 30, 0, kSigma, 9}, squared_loss());
   ASSERT_EQ(atoms.size(), 30U);
   for (Index j = 0; j < 30; ++j) EXPECT_EQ(atoms[static_cast<std::size_t>(j)], drawn_atom(j, 9, 1));
-  const std::vector<Atom> fewer = setting.choose({"rks", 10, 0, kSigma, 9}, logistic_loss());
+  const std::vector<Atom> fewer = setting.choose({paper::Method::kRks, 10, 0, kSigma, 9}, logistic_loss());
   EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), atoms.begin()));
 }
 
@@ -105,7 +106,7 @@ TEST(RandomFeatures, EerfTakesTheLargestCorrelations) {
     const std::vector<double>& target = is_for_numbers(*loss) ? setting.numbers : setting.classes;
     const double shift = is_for_numbers(*loss) ? 0 : mean(target);
     const std::vector<Index> expected = by_size(setting.correlations(200, 9, target, shift));
-    const std::vector<Atom> atoms = setting.choose({"eerf", 20, 200, kSigma, 9}, *loss);
+    const std::vector<Atom> atoms = setting.choose({paper::Method::kEerf, 20, 200, kSigma, 9}, *loss);
     ASSERT_EQ(atoms.size(), 20U);
     for (std::size_t k = 0; k < atoms.size(); ++k) EXPECT_EQ(atoms[k], drawn_atom(expected[k], 9, 1)) << k;
   }
@@ -128,7 +129,7 @@ TEST(RandomFeatures, LkrfScalesByTheAlignmentWeights) {
     for (double& score : scores) score *= score;
     const std::vector<double> q = alignment_weights(scores, 0.005 * 400);
     const std::vector<Index> expected = by_size(sums);
-    const std::vector<Atom> atoms = setting.choose({"lkrf", 15, 400, kSigma, 9}, *loss);
+    const std::vector<Atom> atoms = setting.choose({paper::Method::kLkrf, 15, 400, kSigma, 9}, *loss);
     ASSERT_EQ(atoms.size(), 15U);
     for (std::size_t k = 0; k < atoms.size(); ++k) {
       const double weight = q[static_cast<std::size_t>(expected[k])];
@@ -144,15 +145,16 @@ TEST(RandomFeatures, LkrfScalesByTheAlignmentWeights) {
     if (is_for_numbers(*loss)) {
       EXPECT_LT(positive, 400);
     }
-    EXPECT_EQ(static_cast<std::ptrdiff_t>(setting.choose({"lkrf", 400, 400, kSigma, 9}, *loss).size()),
+    EXPECT_EQ(static_cast<std::ptrdiff_t>(
+                  setting.choose({paper::Method::kLkrf, 400, 400, kSigma, 9}, *loss).size()),
               positive);
   }
 }
 
 TEST(RandomFeatures, AreAFunctionOfTheSeedForAnyThreads) {
   const Setting setting;
-  for (const std::string_view method : {"rks", "eerf", "lkrf"}) {
-    SCOPED_TRACE(method);
+  for (const paper::Method method : {paper::Method::kRks, paper::Method::kEerf, paper::Method::kLkrf}) {
+    SCOPED_TRACE(static_cast<int>(method));
     const auto choose = [&](std::uint64_t seed, int threads) {
       return setting.choose({method, 12, 150, kSigma, seed}, logistic_loss(), threads);
     };

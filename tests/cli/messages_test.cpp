@@ -54,7 +54,7 @@ TEST_F(Messages, OfModelFiles) {
   for (const std::string text : {"a,b\n1,2\n", "", "{\"a\": 1e999}", "{\"format\": \"\xff\"}", "[1, 2"}) {
     const std::string message = run_refused({"inspect", write(text, "m.json")});
     EXPECT_EQ(message.find("json.exception"), std::string::npos) << message;
-    expect_message(message, {"m.json: not a", "mfga train --model"});
+    expect_message(message, {"m.json: not a", "the JSON of a saved model"});
     expect_printable(message);
   }
   std::filesystem::create_directory(path("folder"));

@@ -130,6 +130,8 @@ TEST_F(TrainCommand, SavesTheReportedFit) {
   const Table table = TableFile(file, {}).read_for_training("", {});
   FitOptions options;
   options.terms = 4;
+  options.ridge = 1;
+  options.tune = Tuning::none();
   const FitResult expected =
       fit({table.values.view(), table.target, table.columns, table.target_name, table.labels}, options);
   EXPECT_EQ(content("m.json"), model_to_json(expected.model));
@@ -218,11 +220,11 @@ TEST_F(TrainCommand, RefusesTuningThatIsNotPossible) {
   };
   refused({"--tune", "often"}, {"--tune", "often"});
   refused({"--tune", "-3"}, {"--tune"});
-  refused({"--tune", "auto", "--refine"}, {"--tune", "--refine"});
+  refused({"--tune", "5", "--refine"}, {"--tune", "--refine"});
   refused({"--tune", "5", "--search", "htp"}, {"--tune", "--search htp"});
   refused({"--metric", "full", "--norm-bound", "1"}, {"--metric", "--norm-bound"});
   refused({"--tune", "5", "--ridge", "0"}, {"--tune", "--ridge"});
-  refused({"--tune", "auto", "--method", "rks"}, {"--tune", "rks"});
+  refused({"--tune", "5", "--method", "rks"}, {"--tune", "rks"});
   refused({"--metric", "squared"}, {"--metric", "squared"});
 }
 
@@ -257,7 +259,7 @@ TEST_F(TrainCommand, AmongTheRidgesOfACrossValidationMayBeZero) {
                                               "--ridge", "cv",      "--ridges", "0,1,10"};
   EXPECT_TRUE(run_json(arguments).at("tuning").is_null());  // which needs a ridge
   std::vector<std::string> tuned = arguments;
-  tuned.insert(tuned.end(), {"--tune", "auto"});
+  tuned.insert(tuned.end(), {"--tune", "5"});
   expect_message(run_refused(tuned), {"--tune needs all of --ridges above 0", "--tune no"});
 }
 

@@ -111,14 +111,14 @@ TEST_F(ColumnLookTest, ThousandsAndPercentSignsAreTold) {
 
 TEST_F(ColumnLookTest, CommasThatMayMeanBothAreRefused) {
   const std::string file = write("a;y\n1,234;1\n2,500;2\n");
-  expect_message(read_error(file, ErrorKind::kBadData), {"\"a\"", "decimals or thousands", "--decimal"});
+  expect_message(read_error(file, ErrorKind::kBadData), {"\"a\"", "decimals or thousands", "`decimal=,`"});
   ReadOptions options;
   options.decimal = ",";
   EXPECT_EQ(read(file, options).values.values, (Numbers{1.234, 2.5}));
   options.decimal = ".";
   EXPECT_EQ(read(file, options).values.values, (Numbers{1234, 2500}));
   expect_message(read_error(write("a;y\n3,682%;1\n4,125%;2\n"), ErrorKind::kBadData),
-                 {"\"a\"", "decimals or thousands", "--decimal"});
+                 {"\"a\"", "decimals or thousands", "`decimal=,`"});
   EXPECT_EQ(read(write("a;y\n3.682%;1\n4%;2\n")).values.values, (Numbers{3.682, 4}));
   expect_message(read_error(write("a;b;y\n1,5;2.5;1\n2,5;3.5;2\n"), ErrorKind::kBadData),
                  {"\"a\"", "decimal comma", "\"b\"", "decimal point"});
@@ -128,12 +128,12 @@ TEST_F(ColumnLookTest, CommasThatMayMeanBothAreRefused) {
                               wrong.decimal = ";";
                               return wrong;
                             }()),
-                 {"--decimal"});
+                 {"`decimal`"});
 }
 
 TEST_F(ColumnLookTest, NumbersThatDoNotFitAreNoCategories) {
   expect_message(read_error(write("a;y\n1,5;2\nmany;2\n3,5;2\n4,5;2\n"), ErrorKind::kBadData),
-                 {":2:1: found \"1,5\"", "expected a number", "--decimal"});
+                 {":2:1: found \"1,5\"", "expected a number", "`decimal`"});
   expect_message(read_error(write("a;y\n5%;2\n6;2\n7%;3\n"), ErrorKind::kBadData), {":2:1: found \"5%\""});
   // Beyond the rows that are looked at first.
   std::string text = "a;b;y\n";
@@ -151,8 +151,8 @@ TEST_F(ColumnLookTest, ThousandsBelowThePlainRowsAreReadIfThePointIsAskedFor) {
   ReadOptions options;
   const auto read_once = [&] { return TableFile(file, options).read_for_training("", {}); };
   expect_message(error_of(ErrorKind::kBadData, [&] { (void)read_once(); }),
-                 {":1502:1: found \"1,234\"", "thousands separators is read with --decimal .",
-                  "comma with --decimal ,"});
+                 {":1502:1: found \"1,234\"", "thousands separators is read with `decimal=.`",
+                  "comma with `decimal=,`"});
   options.decimal = ".";
   const Table table = read_once();
   EXPECT_EQ(row_of(table, 1500), Numbers{1234});
@@ -183,13 +183,13 @@ TEST_F(ColumnLookTest, DelimitersAreTold) {
   EXPECT_EQ(TableFile(write("a,1 b\ty\n1\t2\n"), options).format(), "tsv");
   for (const std::string wrong : {"", "ab", "1", "\""}) {
     options.delimiter = wrong;
-    expect_message(read_error(write("a,b\n1,2\n"), ErrorKind::kInvalidArgument, options), {"--delimiter"});
+    expect_message(read_error(write("a,b\n1,2\n"), ErrorKind::kInvalidArgument, options), {"`delimiter`"});
   }
   options.delimiter = ";";
   options.format = "npy";
-  expect_message(read_error(write("a,b\n1,2\n"), ErrorKind::kInvalidArgument, options), {"--format npy"});
+  expect_message(read_error(write("a,b\n1,2\n"), ErrorKind::kInvalidArgument, options), {"`format=npy`"});
   expect_message(read_error(write("a:b:y\n1:2:3\n"), ErrorKind::kInvalidArgument),
-                 {"1 column", "--delimiter"});
+                 {"1 column", "`delimiter`"});
 }
 
 }  // namespace

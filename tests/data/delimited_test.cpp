@@ -63,7 +63,7 @@ TEST_F(DelimitedTest, CommentLinesAreCounted) {
   const Table below = read(write("a,y\n#7,2\n1,2\n\n#8,5\n3,4\n"));
   EXPECT_EQ(below.rows(), 2);
   ASSERT_EQ(below.warnings.size(), 1U);
-  expect_message(below.warnings[0], {"table.csv: 2 lines begin with #", "--comment \"\""});
+  expect_message(below.warnings[0], {"table.csv: 2 lines begin with #", "`comment=\"\"`"});
   expect_message(read(write("1,2\n#1,5\n3,4\n")).warnings.at(0), {"1 line begins with #"});
   expect_message(read(write("1 1:2\n# 1:5\n-1 2:4\n")).warnings.at(0), {"1 line begins with #"});
   // In quotes it is text.
@@ -177,12 +177,12 @@ TEST_F(DelimitedTest, TextInANumericColumn) {
       message.substr(message.find("table.csv")),
       "table.csv:3:2: found \"abc\" in column \"age\"; expected a number (correct the row or leave it out, "
       "or "
-      "leave the column out with --ignore age; a column that begins with a number is read as text if it is "
-      "trained with --text age)");
+      "leave the column out with `ignore=age`; a column that begins with a number is read as text if it is "
+      "trained with `text=age`)");
   ReadOptions point;
   point.decimal = ".";
   expect_message(read_error(write("a;y\n1;2\n3,14;2\n"), ErrorKind::kBadData, point),
-                 {":3:1: ", "\"3,14\"", "--decimal ,"});
+                 {":3:1: ", "\"3,14\"", "`decimal=,`"});
   for (const std::string bad : {"1x", "1 2", "--1", "+-1", "0x10", "\"1\"\"\"", "1e", "-", "+"}) {
     expect_message(read_error(write("a,y\n0,2\n" + bad + ",2\n"), ErrorKind::kBadData),
                    {":3:1: found ", "expected a number"});
@@ -198,7 +198,7 @@ TEST_F(DelimitedTest, LongValuesAreShortenedInMessages) {
 TEST_F(DelimitedTest, MissingAndInfiniteValues) {
   for (const std::string bad : {"nan", "NaN", "inf", "-inf", "Infinity", "1e999"}) {
     expect_message(read_error(write("a,b,y\n1,2,3\n1," + bad + ",3\n"), ErrorKind::kBadData),
-                   {":3:2: found \"" + bad + "\" in column \"b\"", "expected a finite number", "--ignore b"});
+                   {":3:2: found \"" + bad + "\" in column \"b\"", "expected a finite number", "`ignore=b`"});
   }
   for (const std::string bad : {"", "  ", "\"\""}) {
     expect_message(read_error(write("a,b,y\n1," + bad + ",3\n"), ErrorKind::kBadData),
@@ -209,7 +209,7 @@ TEST_F(DelimitedTest, MissingAndInfiniteValues) {
 
 TEST_F(DelimitedTest, ColumnNamesMustExistAndDiffer) {
   expect_message(read_error(write("# c\na,b,a\n1,2,3\n"), ErrorKind::kBadData),
-                 {"table.csv:2:3: ", "columns 1 and 3", "\"a\"", "--header no"});
+                 {"table.csv:2:3: ", "columns 1 and 3", "\"a\"", "`header=no`"});
   expect_message(read_error(write("a,,a\n1,2,3\n"), ErrorKind::kBadData), {"columns 1 and 3"});
 }
 

@@ -51,7 +51,7 @@ TEST_F(LibsvmTest, TheNumberOfFeaturesCanBeGiven) {
   EXPECT_EQ(read(write("1 1:1\n"), options).columns.size(), 6U);
   options.n_features = 3;
   expect_message(read_error(write("1 1:1\n1 2:1 5:2\n"), ErrorKind::kBadData, options),
-                 {":2:3: found \"5:2\"", "above the number of features, 3", "--n-features 5"});
+                 {":2:3: found \"5:2\"", "above the number of features, 3", "`n_features=5`"});
 }
 
 TEST_F(LibsvmTest, FaultsOfPairs) {
@@ -119,7 +119,7 @@ TEST_F(LibsvmTest, RandomTablesRoundTrip) {
 TEST_F(LibsvmTest, AnIndexFarAboveTheNumberOfPairsIsRefusedBeforeItTakesMemory) {
   const std::string file = write("1 1:2 2:3\n-1 1:1 100000000:2\n", "t");
   expect_message(error_of(ErrorKind::kBadData, [&] { const TableFile table(file, {}); }),
-                 {"t: ", "largest index is 100000000", "4 pairs", "--n-features 100000000"});
+                 {"t: ", "largest index is 100000000", "4 pairs", "`n_features=100000000`"});
   ReadOptions options;
   options.n_features = 1'500'000;
   EXPECT_EQ(TableFile(write("1 1:2 1500000:3\n"), options).columns().size(), 1'500'001U);

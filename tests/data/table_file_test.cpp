@@ -15,18 +15,18 @@ TEST_F(TableFileTest, UnknownOptionValuesAreNamedWithTheChoices) {
   ReadOptions options;
   options.format = "xls";
   expect_message(read_error(file, ErrorKind::kInvalidArgument, options),
-                 {"--format", "\"xls\"", "auto, csv, tsv, libsvm, npy"});
+                 {"`format`", "\"xls\"", "auto, csv, tsv, libsvm, npy"});
   options = {};
   options.header = "maybe";
   expect_message(read_error(file, ErrorKind::kInvalidArgument, options),
-                 {"--header", "\"maybe\"", "auto, yes, no"});
+                 {"`header`", "\"maybe\"", "auto, yes, no"});
   options = {};
   options.n_features = -1;
-  expect_message(read_error(file, ErrorKind::kInvalidArgument, options), {"--n-features", "-1"});
+  expect_message(read_error(file, ErrorKind::kInvalidArgument, options), {"`n_features`", "-1"});
   options = {};
   options.threads = -1;
   expect_message(error_of(ErrorKind::kInvalidArgument, [&] { TableFile(file, options); }),
-                 {"--threads", "-1"});
+                 {"`threads`", "-1"});
 }
 
 TEST_F(TableFileTest, BinaryFilesAreRefused) {
@@ -60,15 +60,15 @@ TEST_F(TableFileTest, FindsColumnsByNameThenByIndex) {
   ReadOptions options;
   options.header = "yes";
   const TableFile file(write("a,b,0\n1,2,3\n"), options);
-  EXPECT_EQ(file.column("b", "--target"), 1);
-  EXPECT_EQ(file.column("0", "--target"), 2);  // a name comes first
-  EXPECT_EQ(file.column("1", "--target"), 1);
-  EXPECT_EQ(file.column("-1", "--target"), 2);
-  EXPECT_EQ(file.column("-3", "--target"), 0);
+  EXPECT_EQ(file.column("b", "`target`"), 1);
+  EXPECT_EQ(file.column("0", "`target`"), 2);  // a name comes first
+  EXPECT_EQ(file.column("1", "`target`"), 1);
+  EXPECT_EQ(file.column("-1", "`target`"), 2);
+  EXPECT_EQ(file.column("-3", "`target`"), 0);
   EXPECT_EQ(file.default_target(), 2);
   for (const std::string bad : {"3", "-4"}) {
-    expect_message(error_of(ErrorKind::kInvalidArgument, [&] { (void)file.column(bad, "--target"); }),
-                   {"--target: " + bad, "from -3 to 2", "a, b, 0"});
+    expect_message(error_of(ErrorKind::kInvalidArgument, [&] { (void)file.column(bad, "`target`"); }),
+                   {"`target`: " + bad, "from -3 to 2", "a, b, 0"});
   }
 }
 
@@ -81,9 +81,9 @@ TEST_F(TableFileTest, UnknownColumnsAreAnsweredWithWhatThereIs) {
   }
   const TableFile file(write(names + "\n" + values + "\n"), {});
   const auto message = [&](const std::string& name) {
-    return error_of(ErrorKind::kInvalidArgument, [&] { (void)file.column(name, "--target"); });
+    return error_of(ErrorKind::kInvalidArgument, [&] { (void)file.column(name, "`target`"); });
   };
-  expect_message(message("prise"), {"--target: ", "no column \"prise\"", "did you mean \"price\"?",
+  expect_message(message("prise"), {"`target`: ", "no column \"prise\"", "did you mean \"price\"?",
                                     "column7, ... (22 in all)"});
   expect_message(message("weight"), {"did you mean \"Weight\"?"});
   EXPECT_EQ(message("entirely").find("did you mean"), std::string::npos);
@@ -104,13 +104,13 @@ TEST_F(TableFileTest, TrainingNeedsATargetAndPredictors) {
   const auto error = [&](std::string_view target, const std::vector<std::string>& ignore) {
     return read_error(file, ErrorKind::kInvalidArgument, {}, target, ignore);
   };
-  expect_message(error("z", {}), {"--target: ", "no column \"z\"", "a, b, y"});
-  expect_message(error("", {"z"}), {"--ignore: ", "no column \"z\""});
-  expect_message(error("b", {"a", "b"}), {"--ignore: ", "\"b\" is the target"});
-  expect_message(error("", {"y"}), {"--ignore: ", "\"y\" is the target", "--target is not given"});
+  expect_message(error("z", {}), {"`target`: ", "no column \"z\"", "a, b, y"});
+  expect_message(error("", {"z"}), {"`ignore`: ", "no column \"z\""});
+  expect_message(error("b", {"a", "b"}), {"`ignore`: ", "\"b\" is the target"});
+  expect_message(error("", {"y"}), {"`ignore`: ", "\"y\" is the target", "`target` is not given"});
   expect_message(error("y", {"a", "b"}), {"no predictors are left"});
   expect_message(read_error(write("1\n2\n"), ErrorKind::kInvalidArgument),
-                 {"no predictors are left", "--delimiter"});
+                 {"no predictors are left", "`delimiter`"});
 }
 
 TEST_F(TableFileTest, ReadChecksThePositionsItIsGiven) {

@@ -46,7 +46,7 @@ TEST_F(TextColumnsTest, ColumnsKnowTheirPredictor) {
 TEST_F(TextColumnsTest, AQuestionMarkIsALevelAndAnEmptyFieldAnError) {
   EXPECT_EQ(read(write("a,b,y\n1,?,3\n1,x,3\n")).columns, (Names{"a", "b=?", "b=x"}));
   expect_message(read_error(write("a,b,y\n1,x,3\n1, ,3\n"), ErrorKind::kBadData),
-                 {":3:2: found an empty field in column \"b\"", "expected a text", "--ignore b"});
+                 {":3:2: found an empty field in column \"b\"", "expected a text", "`ignore=b`"});
   expect_message(read_error(write("a,b,y\n1,x,3\n1,\"\",3\n"), ErrorKind::kBadData), {":3:2: "});
 }
 
@@ -58,9 +58,9 @@ TEST_F(TextColumnsTest, ColumnsThatAreAskedForAreTextEvenIfTheyHoldNumbers) {
   const auto refused = [&](const Names& ignore, const Names& text) {
     return read_error(file, ErrorKind::kInvalidArgument, {}, "", ignore, text);
   };
-  expect_message(refused({}, {"y"}), {"--text", "\"y\"", "the target"});
-  expect_message(refused({"b"}, {"b"}), {"--text", "\"b\"", "ignored"});
-  expect_message(refused({}, {"zap"}), {"--text", "\"zap\"", "did you mean \"zip\""});
+  expect_message(refused({}, {"y"}), {"`text`", "\"y\"", "the target"});
+  expect_message(refused({"b"}, {"b"}), {"`text`", "\"b\"", "ignored"});
+  expect_message(refused({}, {"zap"}), {"`text`", "\"zap\"", "did you mean \"zip\""});
   expect_message(read_error(write("1 1:2 2:3\n-1 1:1\n", "t"), ErrorKind::kBadData, {}, "", {}, {"x1"}),
                  {"\"x1\"", "libsvm", "numbers alone"});
 }
@@ -68,13 +68,13 @@ TEST_F(TextColumnsTest, ColumnsThatAreAskedForAreTextEvenIfTheyHoldNumbers) {
 TEST_F(TextColumnsTest, NumbersWithSomeTextAreAnErrorAndNotText) {
   const std::string missing = write("a,b,y\n1,NA,3\n1,2.5,3\n1,3,4\n1,7,4\n");
   expect_message(read_error(missing, ErrorKind::kBadData),
-                 {":2:2: found \"NA\" in column \"b\"", "expected a number", "--text b"});
+                 {":2:2: found \"NA\" in column \"b\"", "expected a number", "`text=b`"});
   EXPECT_EQ(read(missing, {}, "", {}, {"b"}).columns.size(), 5U);
   // A header that is read as data.
   ReadOptions options;
   options.header = "no";
   expect_message(read_error(write("a,b,y\n1,2,3\n3,4,5\n"), ErrorKind::kBadData, options),
-                 {":1:1: found \"a\"", "--header yes"});
+                 {":1:1: found \"a\"", "`header=yes`"});
 }
 
 TEST_F(TextColumnsTest, TooManyLevelsAreRefused) {
@@ -93,7 +93,7 @@ TEST_F(TextColumnsTest, TooManyLevelsAreRefused) {
       few_chunks.chunk_bytes = chunk;
       expect_message(
           error_of(ErrorKind::kBadData, [&] { (void)TableFile(file, few_chunks).read_for_training("", {}); }),
-          {":2:1: column \"code\"", "\"n0\"", "more than 1000", "identifier", "--ignore code"});
+          {":2:1: column \"code\"", "\"n0\"", "more than 1000", "identifier", "`ignore=code`"});
     }
   }
 }
@@ -111,7 +111,7 @@ TEST_F(TextColumnsTest, IdentifiersAreLeftOutUnlessAskedFor) {
       EXPECT_EQ(row_of(table, 1), (Numbers{0, 1, 1}));
       expect_message(table.remarks.back(), {"left out: \"id\"", "identifier"});
       // What cannot be read is not offered.
-      EXPECT_EQ(table.remarks.back().find("--text") != std::string::npos, rows == 30);
+      EXPECT_EQ(table.remarks.back().find("`text`") != std::string::npos, rows == 30);
     }
     if (rows == 30) {
       EXPECT_EQ(read(file, {}, "", {}, {"id"}).columns.size(), 33U);
@@ -119,7 +119,7 @@ TEST_F(TextColumnsTest, IdentifiersAreLeftOutUnlessAskedFor) {
       const std::string message = error_of(ErrorKind::kBadData, [&] {
         (void)TableFile(file, {}).read_for_training("", {}, std::vector<std::string>{"id"});
       });
-      expect_message(message, {":2:1: column \"id\"", "as --text asks for", "more than 1000", "--ignore id"});
+      expect_message(message, {":2:1: column \"id\"", "as `text` asks for", "more than 1000", "`ignore=id`"});
     }
   }
   // A few texts are levels, however few the rows are.
@@ -131,7 +131,7 @@ TEST_F(TextColumnsTest, DatesAreLeftOutUnlessAskedFor) {
   const Table table = read(file);
   EXPECT_EQ(table.columns, Names{"a"});
   EXPECT_EQ(table.values.values, (Numbers{1, 3, 5}));
-  expect_message(table.remarks.back(), {"left out: \"when\" holds dates", "--text"});
+  expect_message(table.remarks.back(), {"left out: \"when\" holds dates", "`text`"});
   EXPECT_EQ(read(file, {}, "", {}, {"when"}).columns.size(), 3U);
   expect_message(read_error(write("when,y\n2024-01-31,1\n2024-02-01,3\n"), ErrorKind::kBadData),
                  {"no predictors are left", "\"when\" holds dates"});

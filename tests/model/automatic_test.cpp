@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mfga/cross_validate.hpp"
 #include "mfga/fit.hpp"
+#include "model/plain_fit.hpp"
+#include "model/plan.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -96,7 +97,7 @@ struct Table {
 
 TEST(Automatic, DefaultsLearnHingesStepsAndProducts) {
   const Table table;
-  const CrossValidatedFit result = cross_validate({table.x.view(), table.y}, {}, quick_validation());
+  const ValidatedFit result = cross_validate({table.x.view(), table.y}, plain_options(), quick_validation());
   EXPECT_EQ(result.fit.report.select, "gain");
   EXPECT_EQ(result.cross_validation.folds, 1);
   double noise_and_signal = 0;
@@ -120,7 +121,7 @@ TEST(Automatic, MoreRowsDoNotMakeItWorse) {
       double& value = y[static_cast<std::size_t>(i)];
       value = 0.3 * value + product_and_bend(x.row(i));
     }
-    FitOptions options;
+    AllOptions options = plain_options();
     options.terms = 5;
     const std::vector<double> scores = fit({x.view(), y}, options).model.scores(test.view());
     double left = 0;
@@ -142,10 +143,10 @@ TEST(Automatic, TwoColumnsOfTwoValuesAreEnough) {
   const Matrix x = binary(500, 2);
   std::vector<double> y;
   for (Index i = 0; i < x.rows; ++i) y.push_back(x(i, 0) + 2 * x(i, 0) * x(i, 1));
-  FitOptions options;
+  AllOptions options = plain_options();
   options.terms = 4;
   for (const std::string tune : {"no", "auto"}) {
-    options.tune = tune;
+    set(options, "tune", tune);
     const std::vector<double> scores =
         cross_validate({x.view(), y}, options, quick_validation()).fit.model.scores(x.view());
     for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(scores[i], y[i], 0.01);
@@ -166,9 +167,9 @@ TEST(Automatic, SimpleTruthsHaveNoTermsOfAllInputs) {
     }
     TrainingData data{x.view(), y};
     data.text_columns = {{"c", 2, {"red", "green", "blue"}}};
-    FitOptions options;
+    AllOptions options = plain_options();
     options.terms = 12;
-    options.tune = "auto";
+    options.tune = Tuning::automatic();
     // Held-out rows can be wrong by chance, but not often.
     int simple = 0;
     constexpr int kSeeds = 3;
@@ -189,16 +190,16 @@ TEST(Automatic, ProductsOfTwoLevelsAreNotOffered) {
   }
   const std::vector<double> y = reference::random_vector(300, 13);
   TrainingData data{x.view(), y};
-  FitOptions options;
+  AllOptions options = plain_options();
   options.features = "linear + polynomial(offset=0)";
   options.terms = 2;
   const Index all = fit(data, options).report.candidates;
   data.text_columns = {{"color", 1, {"blue", "green", "red"}}};
   EXPECT_EQ(fit(data, options).report.candidates, all - 3);
-  options.tune = "2";
+  options.tune = Tuning::by_steps(2);
   EXPECT_EQ(fit(data, options).report.candidates, all - 3);
-  options.tune = "no";
-  options.preset = "paper";  // the paper has all products
+  options.tune = Tuning::none();
+  options.preset = true;  // the paper has all products
   EXPECT_EQ(fit(data, options).report.candidates, all);
 }
 
@@ -206,12 +207,12 @@ TEST(Automatic, AQuickValidationUsesOneFoldOfSomeRows) {
   const Table table;
   CrossValidationOptions quick = quick_validation();
   quick.most_rows = 100;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.features = "linear";
   options.terms = 3;
   for (const std::string engine : {"lazy", "gram"}) {
-    options.engine = engine;
-    const CrossValidatedFit result = cross_validate({table.x.view(), table.y}, options, quick);
+    set(options, "engine", engine);
+    const ValidatedFit result = cross_validate({table.x.view(), table.y}, options, quick);
     EXPECT_EQ(result.fit.report.rows, 600);  // the model is learned from all
     options.ridge = result.cross_validation.chosen.ridge;
     const FitResult expected = fit({table.x.view(), table.y}, options);
@@ -226,7 +227,7 @@ TEST(Automatic, AQuickValidationUsesOneFoldOfSomeRows) {
 
 TEST(Automatic, TermsThatAreNotFoundAgainInTheOtherHalfAreAWarning) {
   const Table table;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.features = "linear + gaussian(order=2)";
   options.terms = 3;
   const FitResult stable = fit({table.x.view(), table.y}, options);

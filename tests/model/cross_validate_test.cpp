@@ -1,11 +1,12 @@
 // Cross-validation against fits of each fold by hand, straight from the definitions.
-#include "mfga/cross_validate.hpp"
+#include "mfga/cross_validation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include "losses/logistic.hpp"
 #include "mfga/error.hpp"
+#include "model/plain_fit.hpp"
 #include "reference_matrices.hpp"
 #include "solve/cross_validation.hpp"
 
@@ -53,12 +54,12 @@ struct Sample {
   }
 };
 
-FitOptions with_terms(Index terms, Index per_step) {
-  FitOptions options;
+AllOptions with_terms(Index terms, Index per_step) {
+  AllOptions options = plain_options();
   options.features = kFeatures;
   options.terms = terms;
   options.per_step = per_step;
-  options.select = "gradient";
+  options.select = Selection::kGradient;
   options.shortlist = 1;
   options.seed = 11;
   return options;
@@ -118,9 +119,9 @@ TEST(CrossValidate, EqualsFitsOfEachFoldForBothEngines) {
   for (const std::string engine : {"gram", "lazy"}) {
     for (const Index per_step : {1, 3}) {
       SCOPED_TRACE(engine);
-      FitOptions options = with_terms(10, per_step);
-      options.engine = engine;
-      const CrossValidatedFit result = cross_validate(sample.data(), options, kValidation);
+      AllOptions options = with_terms(10, per_step);
+      set(options, "engine", engine);
+      const ValidatedFit result = cross_validate(sample.data(), options, kValidation);
       EXPECT_EQ(result.fit.report.engine, engine);
       EXPECT_EQ(result.cross_validation.measure, "mse");
       EXPECT_EQ(result.cross_validation.terms, path_terms(10, per_step));
@@ -135,11 +136,11 @@ TEST(CrossValidate, IsInTheUnitsOfTheTarget) {
   const Sample sample(Task::kRegression);
   const auto [low, high] = std::minmax_element(sample.y.begin(), sample.y.end());
   for (const std::string engine : {"gram", "lazy"}) {
-    FitOptions options = with_terms(6, 2);
-    options.engine = engine;
-    options.intercept = "no";
-    options.scale_target = "range";
-    const CrossValidatedFit result = cross_validate(sample.data(), options, kValidation);
+    AllOptions options = with_terms(6, 2);
+    set(options, "engine", engine);
+    options.intercept = false;
+    options.scale_target = paper::TargetScale::kRange;
+    const ValidatedFit result = cross_validate(sample.data(), options, kValidation);
     expect_surface(result.cross_validation,
                    pursuit_errors(sample, result.cross_validation.terms, 2, Intercept::kNone,
                                   0.5 * (*low + *high), 0.5 * (*high - *low)),
@@ -149,7 +150,7 @@ TEST(CrossValidate, IsInTheUnitsOfTheTarget) {
 
 TEST(CrossValidate, ClassificationMeasuresTheLogLoss) {
   const Sample sample(Task::kClassification);
-  const CrossValidatedFit result = cross_validate(sample.data(), with_terms(5, 2), kValidation);
+  const ValidatedFit result = cross_validate(sample.data(), with_terms(5, 2), kValidation);
   EXPECT_EQ(result.cross_validation.measure, "log_loss");
   EXPECT_EQ(result.cross_validation.terms, (std::vector<Index>{2, 4, 5}));
   const auto errors = [&](const std::vector<Index>& training, const std::vector<Index>& held_out,
@@ -199,12 +200,12 @@ double ridge_error(const Eigen::MatrixXd& train, const Eigen::VectorXd& y, const
 
 TEST(CrossValidate, ServesRandomFeatures) {
   const Sample sample(Task::kRegression);
-  FitOptions options;
-  options.method = "rks";
+  AllOptions options = plain_options();
+  options.method = paper::Method::kRks;
   options.sigma = "2.5";
   options.terms = 20;
   options.seed = 11;
-  const CrossValidatedFit result = cross_validate(sample.data(), options, kValidation);
+  const ValidatedFit result = cross_validate(sample.data(), options, kValidation);
   ASSERT_EQ(result.fit.model.terms.size(), 20U);
   EXPECT_EQ(result.cross_validation.terms, std::vector<Index>{20});
   const auto features = [&](std::span<const Index> rows) {
@@ -230,11 +231,11 @@ TEST(CrossValidate, ServesRandomFeatures) {
 
 TEST(CrossValidate, ServesExactKernels) {
   const Sample sample(Task::kRegression);
-  FitOptions options;
-  options.method = "gk";
+  AllOptions options = plain_options();
+  options.method = paper::Method::kGk;
   options.sigma = "2.5";
   options.seed = 11;
-  const CrossValidatedFit result = cross_validate(sample.data(), options, kValidation);
+  const ValidatedFit result = cross_validate(sample.data(), options, kValidation);
   EXPECT_EQ(result.cross_validation.terms, std::vector<Index>{kRows});
   const auto kernel = [&](std::span<const Index> rows, std::span<const Index> centres) {
     Eigen::MatrixXd values(static_cast<Index>(rows.size()), static_cast<Index>(centres.size()));
@@ -273,8 +274,8 @@ TEST(CrossValidate, ServesExactKernels) {
 TEST(CrossValidate, TheModelIsTheFitWithTheChosenRidge) {
   for (const Task task : {Task::kRegression, Task::kClassification}) {
     const Sample sample(task);
-    FitOptions options = with_terms(9, 3);
-    const CrossValidatedFit result = cross_validate(sample.data(), options, kValidation);
+    AllOptions options = with_terms(9, 3);
+    const ValidatedFit result = cross_validate(sample.data(), options, kValidation);
     const CrossValidation& validation = result.cross_validation;
     EXPECT_EQ(validation.chosen.terms, 9);
     for (Index r = 0; r < 3; ++r) {
@@ -304,17 +305,17 @@ TEST(CrossValidate, DoesNotDependOnThreads) {
        {Case{Task::kRegression, "gram", "mfga"}, Case{Task::kRegression, "lazy", "mfga"},
         Case{Task::kClassification, "lazy", "mfga"}, Case{Task::kRegression, "auto", "eerf"}}) {
     const Sample sample(c.task);
-    FitOptions options = with_terms(8, 2);
-    options.engine = c.engine;
-    options.method = c.method;
-    options.select = c.method == "mfga" ? "gain" : "auto";
+    AllOptions options = with_terms(8, 2);
+    set(options, "engine", c.engine);
+    set(options, "method", c.method);
+    set(options, "select", c.method == "mfga" ? "gain" : "auto");
     options.shortlist = 0;
     if (c.method != "mfga") options.features.clear();
     options.threads = 1;
-    const CrossValidatedFit one = cross_validate(sample.data(), options, kValidation);
+    const ValidatedFit one = cross_validate(sample.data(), options, kValidation);
     for (const int threads : {2, 5}) {
       options.threads = threads;
-      const CrossValidatedFit more = cross_validate(sample.data(), options, kValidation);
+      const ValidatedFit more = cross_validate(sample.data(), options, kValidation);
       EXPECT_EQ(one.cross_validation.mean.values, more.cross_validation.mean.values);  // to the last bit
       EXPECT_EQ(one.cross_validation.standard_error.values, more.cross_validation.standard_error.values);
       EXPECT_EQ(model_to_json(one.fit.model), model_to_json(more.fit.model));
@@ -327,8 +328,8 @@ TEST(CrossValidate, HeldOutErrorsOfALargeTargetKeepTheirAccuracy) {
   Sample sample(Task::kRegression);
   for (double& y : sample.y) y = 1e4 + y;
   const auto errors = [&](const std::string& engine) {
-    FitOptions options = with_terms(12, 2);
-    options.engine = engine;
+    AllOptions options = with_terms(12, 2);
+    set(options, "engine", engine);
     return cross_validate(sample.data(), options, kValidation).cross_validation.mean.values;
   };
   const auto gram = errors("gram");
@@ -340,9 +341,9 @@ TEST(CrossValidate, PathsThatEndEarlyKeepTheirLastModel) {
   const Sample sample(Task::kRegression);
   for (const std::string engine : {"gram", "lazy"}) {
     // Eight atoms, half of them copies of the others.
-    FitOptions options = with_terms(8, 1);
+    AllOptions options = with_terms(8, 1);
     options.features = "linear + linear";
-    options.engine = engine;
+    set(options, "engine", engine);
     const CrossValidation result = cross_validate(sample.data(), options, kValidation).cross_validation;
     ASSERT_EQ(result.terms.size(), 8U);
     for (Index r = 0; r < 3; ++r) {
@@ -357,7 +358,7 @@ TEST(CrossValidate, PathsThatEndEarlyKeepTheirLastModel) {
   }
 }
 
-std::string error_of(const Sample& sample, const FitOptions& options,
+std::string error_of(const Sample& sample, const AllOptions& options,
                      const CrossValidationOptions& validation) {
   try {
     static_cast<void>(cross_validate(sample.data(), options, validation));
@@ -374,17 +375,17 @@ void expect_contains(const std::string& text, const std::string& part) {
 
 TEST(CrossValidate, SaysWhatIsWrong) {
   const Sample sample(Task::kRegression);
-  FitOptions options = with_terms(5, 1);
-  expect_contains(error_of(sample, options, {1, {1}}), "--folds is 1");
+  AllOptions options = with_terms(5, 1);
+  expect_contains(error_of(sample, options, {1, {1}}), "`folds` is 1");
   expect_contains(error_of(sample, options, {701, {1}}), "700 rows cannot be divided into 701 folds");
-  expect_contains(error_of(sample, options, {1000000000, {1}}), "fewer --folds");
-  expect_contains(error_of(sample, options, {5, {}}), "--ridges is an empty list");
-  expect_contains(error_of(sample, options, {5, {1, -2}}), "--ridges is -2");
+  expect_contains(error_of(sample, options, {1000000000, {1}}), "fewer `folds`");
+  expect_contains(error_of(sample, options, {5, {}}), "`ridges` is an empty list");
+  expect_contains(error_of(sample, options, {5, {1, -2}}), "`ridges` is -2");
   options.norm_bound = 1;
-  expect_contains(error_of(sample, options, {5, {1}}), "--norm-bound");
-  FitOptions kernel;
-  kernel.method = "gk";
-  expect_contains(error_of(sample, kernel, {5, {1, 0}}), "--ridge must be positive");
+  expect_contains(error_of(sample, options, {5, {1}}), "`norm_bound`");
+  AllOptions kernel = plain_options();
+  kernel.method = paper::Method::kGk;
+  expect_contains(error_of(sample, kernel, {5, {1, 0}}), "`ridge` must be positive");
 
   Sample few(Task::kClassification);
   for (double& y : few.y) y = 0;
@@ -394,16 +395,16 @@ TEST(CrossValidate, SaysWhatIsWrong) {
 
 TEST(CrossValidate, LooksAtTheMemoryLimitFirst) {
   const Sample sample(Task::kRegression);
-  FitOptions options = with_terms(5, 1);
+  AllOptions options = with_terms(5, 1);
   options.features = "gaussian(order=6)";  // 210 candidates
-  options.engine = "gram";
+  options.engine = EngineKind::kGram;
   options.memory_limit = 5;  // enough for one matrix and the panel, not for twenty
   EXPECT_EQ(fit(sample.data(), options).report.engine, "gram");
   const std::string message = error_of(sample, options, {20, {1}});
   expect_contains(message, "210 candidates");
-  expect_contains(message, "--memory-limit");
-  expect_contains(message, "--folds");
-  options.engine = "auto";
+  expect_contains(message, "`memory_limit`");
+  expect_contains(message, "`folds`");
+  options.engine = std::nullopt;
   const CrossValidationOptions validation{20, {0.01, 0.1, 1, 10}};
   EXPECT_EQ(cross_validate(sample.data(), options, validation).fit.report.engine, "lazy");
   options.memory_limit = 0;
@@ -413,8 +414,8 @@ TEST(CrossValidate, LooksAtTheMemoryLimitFirst) {
 TEST(CrossValidate, ProgressRisesAndMayStopIt) {
   const Sample sample(Task::kRegression);
   for (const std::string engine : {"gram", "lazy"}) {
-    FitOptions options = with_terms(6, 2);
-    options.engine = engine;
+    AllOptions options = with_terms(6, 2);
+    set(options, "engine", engine);
     double last = 0;
     Index steps = 0;
     Index terms = 0;

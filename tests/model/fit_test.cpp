@@ -10,6 +10,7 @@
 #include "mfga/error.hpp"
 #include "mfga/metrics.hpp"
 #include "mfga/table.hpp"
+#include "model/plain_fit.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -30,7 +31,7 @@ struct Sample {
   [[nodiscard]] TrainingData data() const { return {x.view(), y, {"a", "b", "c", "d", "e"}}; }
 };
 
-std::string error_of(const TrainingData& data, const FitOptions& options) {
+std::string error_of(const TrainingData& data, const AllOptions& options) {
   try {
     static_cast<void>(fit(data, options));
   } catch (const Error& error) {
@@ -44,8 +45,8 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-FitOptions with(const std::string& features, Index terms) {
-  FitOptions options;
+AllOptions with(const std::string& features, Index terms) {
+  AllOptions options = plain_options();
   options.features = features;
   options.terms = terms;
   return options;
@@ -53,7 +54,7 @@ FitOptions with(const std::string& features, Index terms) {
 
 TEST(Fit, LearnsAnInteractionAndPredictsInTheTargetsUnits) {
   const Sample sample;
-  FitOptions options = with("gaussian(order=2, sigma=auto*4)", 6);
+  AllOptions options = with("gaussian(order=2, sigma=auto*4)", 6);
   options.ridge = 1e-6;
   const FitResult result = fit(sample.data(), options);
   EXPECT_EQ(result.report.path.front().added.front(),
@@ -65,7 +66,7 @@ TEST(Fit, LearnsAnInteractionAndPredictsInTheTargetsUnits) {
 
 TEST(Fit, ARowWithoutAFinitePredictionIsAnError) {
   const Sample sample;
-  FitOptions options = with("linear", 1);
+  AllOptions options = with("linear", 1);
   const Model model = fit(sample.data(), options).model;
   ASSERT_LT(model.terms[0].atom.inputs[0], 2);
   const auto error_with = [&](const Model& used, Index row, Index column, double value) -> std::string {
@@ -104,8 +105,8 @@ TEST(Fit, TargetsThatCannotBeSquaredAreRefusedBeforeTheFit) {
   const auto refuse = [&](double factor, const std::string& task, const std::string& part) {
     std::vector<double> y = sample.y;
     for (double& value : y) value *= factor;
-    FitOptions options = with("linear", 2);
-    options.task = task;
+    AllOptions options = with("linear", 2);
+    set(options, "task", task);
     Index steps = 0;
     try {
       static_cast<void>(fit({sample.x.view(), y}, options, [&](const Progress&) {
@@ -126,7 +127,7 @@ TEST(Fit, TargetsThatCannotBeSquaredAreRefusedBeforeTheFit) {
   for (const double factor : {1e45, 1e-45}) {
     std::vector<double> y = sample.y;
     for (double& value : y) value *= factor;
-    FitOptions options = with("gaussian(order=2, sigma=auto*4)", 6);
+    AllOptions options = with("gaussian(order=2, sigma=auto*4)", 6);
     options.ridge = 1e-6;
     const Model model = fit({sample.x.view(), y}, options).model;
     EXPECT_GT(regression_metrics(model.predict(sample.x.view()), y).r2.value(), 0.9) << factor;
@@ -139,9 +140,9 @@ TEST(Fit, AConstantTargetIsRefusedByAllMethods) {
     const std::vector<double> y(sample.y.size(), value);
     for (const std::string method : {"mfga", "rks", "lkrf", "eerf", "gk", "glk"}) {
       for (const std::string preset : {"none", "paper"}) {
-        FitOptions options;
-        options.method = method;
-        options.preset = preset;
+        AllOptions options = plain_options();
+        set(options, "method", method);
+        set(options, "preset", preset);
         options.terms = 3;
         try {
           static_cast<void>(fit({sample.x.view(), y}, options));
@@ -158,12 +159,12 @@ TEST(Fit, AConstantTargetIsRefusedByAllMethods) {
 
 TEST(Fit, EnginesAgree) {
   const Sample sample;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.terms = 15;
   options.per_step = 3;
-  options.engine = "lazy";
+  options.engine = EngineKind::kLazy;
   const FitResult lazy = fit(sample.data(), options);
-  options.engine = "gram";
+  options.engine = EngineKind::kGram;
   const FitResult gram = fit(sample.data(), options);
   ASSERT_EQ(lazy.model.terms.size(), gram.model.terms.size());
   for (std::size_t m = 0; m < lazy.model.terms.size(); ++m) {
@@ -180,20 +181,20 @@ TEST(Fit, ChoosesTheCheaperEngine) {
 
 TEST(Fit, InfersTheTask) {
   Sample sample;
-  EXPECT_EQ(fit(sample.data(), {}).model.task, Task::kRegression);
+  EXPECT_EQ(fit(sample.data(), plain_options()).model.task, Task::kRegression);
   for (double& y : sample.y) y = y > 100 ? 7 : 3.5;
-  const FitResult classes = fit(sample.data(), {});
+  const FitResult classes = fit(sample.data(), plain_options());
   EXPECT_EQ(classes.model.task, Task::kClassification);
   EXPECT_EQ(classes.model.labels, (std::vector<std::string>{"3.5", "7"}));
-  FitOptions regression;
-  regression.task = "regression";
+  AllOptions regression = plain_options();
+  regression.task = Task::kRegression;
   EXPECT_EQ(fit(sample.data(), regression).model.task, Task::kRegression);
 }
 
 TEST(Fit, PaperPresetScalesTheTargetAndHasNoInterceptInRegression) {
   Sample sample;
-  FitOptions options;
-  options.preset = "paper";
+  AllOptions options = plain_options();
+  options.preset = true;
   options.terms = 5;
   const FitResult result = fit(sample.data(), options);
   EXPECT_EQ(result.model.intercept, 0);
@@ -210,9 +211,9 @@ TEST(Fit, PaperPresetScalesTheTargetAndHasNoInterceptInRegression) {
 TEST(Fit, TuningHasTheWidthOfThePreset) {
   const Sample sample;
   for (const std::string preset : {"none", "paper"}) {
-    FitOptions options = with("gaussian(order=2)", 4);
-    options.preset = preset;
-    options.tune = "2";
+    AllOptions options = with("gaussian(order=2)", 4);
+    set(options, "preset", preset);
+    options.tune = Tuning::by_steps(2);
     options.tune_every = options.terms;  // all terms are selected before inputs are stretched
     const FitReport report = fit(sample.data(), options).report;
     EXPECT_TRUE(report.tuning.is_used);
@@ -231,7 +232,7 @@ TEST(Fit, DropsConstantColumnsAndNamesThem) {
 
 TEST(Fit, RefusesWhatDoesNotFitWithTheFigure) {
   const Sample sample;
-  FitOptions options = with("gaussian(order=12)", 5);
+  AllOptions options = with("gaussian(order=12)", 5);
   options.memory_limit = 0.01;
   const std::string message = error_of(sample.data(), options);
   EXPECT_TRUE(contains(message, "6188 candidates")) << message;  // C(17, 5)
@@ -246,8 +247,8 @@ TEST(Fit, SaysWhatIsWrongWithTheData) {
                        "at least 3"));
   EXPECT_TRUE(contains(error_of({sample.x.view(), sample.y, {"a", "b"}}, {}), "2 column names for 5"));
   EXPECT_TRUE(contains(error_of({sample.x.view(), sample.y, {"a", "b", "a", "d", "e"}}, {}), "occurs twice"));
-  FitOptions classification;
-  classification.task = "classification";
+  AllOptions classification = plain_options();
+  classification.task = Task::kClassification;
   EXPECT_TRUE(contains(error_of(sample.data(), classification), "two classes are supported now"));
   sample.y[17] = std::nan("");
   EXPECT_TRUE(contains(error_of(sample.data(), {}), "row 17"));
@@ -255,18 +256,21 @@ TEST(Fit, SaysWhatIsWrongWithTheData) {
 
 TEST(Fit, ChecksOptions) {
   const Sample sample;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.terms = 0;
-  EXPECT_TRUE(contains(error_of(sample.data(), options), "--terms is 0"));
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "`terms` is 0"));
   options = {};
   options.ridge = -1;
-  EXPECT_TRUE(contains(error_of(sample.data(), options), "--ridge"));
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "`ridge`"));
   options = {};
   options.ridge = std::nan("");
-  EXPECT_TRUE(contains(error_of(sample.data(), options), "--ridge"));
-  options = {};
-  options.engine = "fast";
-  EXPECT_TRUE(contains(error_of(sample.data(), options), "auto|lazy|gram"));
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "`ridge`"));
+  try {
+    set(options, "engine", "fast");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_TRUE(contains(error.what(), "auto|lazy|gram")) << error.what();
+  }
 }
 
 bool has_warning(const FitResult& result, const std::string& part) {
@@ -284,9 +288,9 @@ TEST(Fit, NamesARowThatDecidesItsOwnFit) {
     }
     // As many coefficients as are exact at once, and more.
     for (const std::string features : {"linear", "linear + gaussian(order=2, sigma=auto*2)"}) {
-      FitOptions options = with(features, 40);
-      options.task = task;
-      options.scale = "standard";
+      AllOptions options = with(features, 40);
+      set(options, "task", task);
+      options.scale = ScaleKind::kStandard;
       // In classification a row that a small ridge lets become certain has no weight.
       options.ridge = task == "regression" ? 1e-3 : 1;
       const TrainingData data{x.view(), y, {"a", "b", "c", "d", "e"}};
@@ -297,15 +301,15 @@ TEST(Fit, NamesARowThatDecidesItsOwnFit) {
       EXPECT_TRUE(has_warning(result, "row 417 (counted from 0)")) << task << ", " << features;
       EXPECT_TRUE(has_warning(result, task == "regression" ? "its d is 1e+05" : "its d is 1000"))
           << task << ", " << features;
-      options.scale = "robust";
+      options.scale = ScaleKind::kRobust;
       EXPECT_FALSE(has_warning(fit(data, options), "leverage")) << task << ", " << features;
     }
     RowLines lines;
     lines.first_line = 2;
     TrainingData data{x.view(), y};
     data.lines = &lines;
-    FitOptions options = with("linear", 5);
-    options.scale = "standard";
+    AllOptions options = with("linear", 5);
+    options.scale = ScaleKind::kStandard;
     EXPECT_TRUE(has_warning(fit(data, options), "in line 419")) << task;
   }
 }
@@ -315,10 +319,10 @@ TEST(Fit, WarnsOfClassesThatCanBeSeparated) {
   std::vector<double> y;
   for (Index i = 0; i < sample.x.rows; ++i) y.push_back(sample.x(i, 1) > 10 ? 1 : 0);
   const TrainingData data{sample.x.view(), y, {"a", "b", "c", "d", "e"}};
-  FitOptions options = with("linear", 5);
+  AllOptions options = with("linear", 5);
   EXPECT_FALSE(has_warning(fit(data, options), "separated"));  // the ridge sees to that
   options.ridge = 1e-6;
-  EXPECT_TRUE(has_warning(fit(data, options), "--ridge cv"));
+  EXPECT_TRUE(has_warning(fit(data, options), "`ridge=cv`"));
   // Eight rows on the wrong side of a wide gap: the loss is not small, and all others are certain.
   for (Index i = 0; i < sample.x.rows; ++i) {
     const bool is_wrong = i < 8;
@@ -338,7 +342,7 @@ TEST(Fit, RareClassesAreNotTakenForSeparable) {
   y[500] = 1;
   for (const std::string features : {"linear", "linear + gaussian(order=2)"}) {
     for (const double ridge : {1.0, 100.0}) {
-      FitOptions options = with(features, 5);
+      AllOptions options = with(features, 5);
       options.ridge = ridge;
       const FitResult result = fit({sample.x.view(), y}, options);
       EXPECT_LT(result.model.training.risk, 0.01);  // as that of a constant
@@ -351,9 +355,9 @@ TEST(Fit, RareClassesAreNotTakenForSeparable) {
     told_apart[static_cast<std::size_t>(i)] = 1;
     sample.x(i, 1) = 1000;
   }
-  FitOptions options = with("linear", 2);
+  AllOptions options = with("linear", 2);
   options.ridge = 1e-6;
-  options.scale = "standard";
+  options.scale = ScaleKind::kStandard;
   EXPECT_TRUE(has_warning(fit({sample.x.view(), told_apart}, options), "separated"));
 }
 
@@ -362,10 +366,10 @@ TEST(Fit, ScalesAreStoredAndUsed) {
   for (const std::string method : {"mfga", "rks", "glk"}) {
     std::vector<std::vector<double>> scores;
     for (const std::string scale : {"auto", "standard", "robust", "quantile"}) {
-      FitOptions options;
-      options.method = method;
+      AllOptions options = plain_options();
+      set(options, "method", method);
       options.terms = 10;
-      options.scale = scale;
+      set(options, "scale", scale);
       const Model model = fit(sample.data(), options).model;
       scores.push_back(model.scores(sample.x.view()));
       const RegressionMetrics metrics = regression_metrics(model.predict(sample.x.view()), sample.y);
@@ -389,11 +393,11 @@ TEST(Fit, EveryWayToSelectAndSearchLearnsTheInteraction) {
       for (const std::string refine : {"no", "yes"}) {
         for (const std::string engine : {"lazy", "gram"}) {
           SCOPED_TRACE(fmt::format("{} {} {} {}", select, search, refine, engine));
-          FitOptions options = with("linear + gaussian(order=2, sigma=auto*4)", 8);
-          options.select = select;
-          options.search = search;
-          options.refine = refine;
-          options.engine = engine;
+          AllOptions options = with("linear + gaussian(order=2, sigma=auto*4)", 8);
+          set(options, "select", select);
+          set(options, "search", search);
+          set(options, "refine", refine);
+          set(options, "engine", engine);
           options.per_step = 2;
           options.ridge = 1e-4;
           const FitResult result = fit(sample.data(), options);
@@ -413,9 +417,9 @@ TEST(Fit, EveryWayToSelectAndSearchLearnsTheInteraction) {
 TEST(Fit, GainAndRefinementLowerTheTrainingRisk) {
   const Sample sample;
   const auto risk = [&](const std::string& select, const std::string& refine, Index terms = 6) {
-    FitOptions options = with("linear(nu=100) + gaussian(order=2)", terms);
-    options.select = select;
-    options.refine = refine;
+    AllOptions options = with("linear(nu=100) + gaussian(order=2)", terms);
+    set(options, "select", select);
+    set(options, "refine", refine);
     options.ridge = 1e-6;
     return fit(sample.data(), options).model.training.risk;
   };
@@ -428,9 +432,9 @@ TEST(Fit, KernelWeightsComeFromTheDataOnRequest) {
   const Sample sample;
   std::vector<std::vector<double>> weights;
   for (const std::string nu : {"uniform", "norm", "alignment", "cv"}) {
-    FitOptions options = with("linear + gaussian(order=2)", 6);
-    options.select = "gradient";
-    options.nu = nu;
+    AllOptions options = with("linear + gaussian(order=2)", 6);
+    options.select = Selection::kGradient;
+    set(options, "nu", nu);
     const FitResult result = fit(sample.data(), options);
     weights.push_back(result.report.kernel_weights);
     ASSERT_EQ(weights.back().size(), 2U);
@@ -447,7 +451,7 @@ TEST(Fit, FitsOfSomeRowsKeepTheNormBound) {
   const Sample sample;
   // A bound that leaves nearly all of the target unexplained changes what is chosen from each half.
   const auto stability_with = [&](double bound) {
-    FitOptions bounded = with("linear + gaussian(order=2)", 8);
+    AllOptions bounded = with("linear + gaussian(order=2)", 8);
     bounded.norm_bound = bound;
     return fit(sample.data(), bounded).report.stability;
   };
@@ -456,18 +460,18 @@ TEST(Fit, FitsOfSomeRowsKeepTheNormBound) {
 
 TEST(Fit, SelectionOptionsThatExcludeEachOtherAreRefused) {
   const Sample sample;
-  FitOptions options = with("linear", 2);
-  options.search = "htp";
-  options.select = "gradient";
-  EXPECT_TRUE(contains(error_of(sample.data(), options), "--select normalised"));
+  AllOptions options = with("linear", 2);
+  options.search = Search::kHardThresholding;
+  options.select = Selection::kGradient;
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "`select=normalised`"));
   options = with("linear + gaussian(order=1)", 2);
-  options.nu = "norm";
-  options.select = "gain";
-  EXPECT_TRUE(contains(error_of(sample.data(), options), "--select gradient only"));
-  options = FitOptions();
-  options.method = "rks";
-  options.refine = "yes";
-  EXPECT_TRUE(contains(error_of(sample.data(), options), "--refine is for the method mfga"));
+  options.nu = KernelWeights::kNorm;
+  options.select = Selection::kGain;
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "`select=gradient` only"));
+  options = AllOptions();
+  options.method = paper::Method::kRks;
+  options.refine = true;
+  EXPECT_TRUE(contains(error_of(sample.data(), options), "`refine` is for the method mfga"));
 }
 
 TEST(Fit, ProgressMayStopIt) {

@@ -22,7 +22,7 @@ Rows make(const Generator& generator, Index first, Index count, int threads = 1)
   return rows;
 }
 
-GenerateOptions small_options(const std::string& task) {
+GenerateOptions small_options(Task task) {
   GenerateOptions options;
   options.task = task;
   options.inputs = 4;
@@ -32,7 +32,7 @@ GenerateOptions small_options(const std::string& task) {
 }
 
 TEST(Generator, RowsDoNotDependOnChunksOrThreads) {
-  for (const std::string task : {"regression", "classification"}) {
+  for (const Task task : {Task::kRegression, Task::kClassification}) {
     const Generator generator(small_options(task));
     const Rows all = make(generator, 0, 1500);
     for (const int threads : {1, 2, 5}) {
@@ -51,19 +51,19 @@ TEST(Generator, RowsDoNotDependOnChunksOrThreads) {
 }
 
 TEST(Generator, WithoutNoiseTargetsAreTheTruth) {
-  GenerateOptions options = small_options("regression");
+  GenerateOptions options = small_options(Task::kRegression);
   options.noise = 0;
   const Generator regression(options);
   const Rows numbers = make(regression, 100, 300);
   EXPECT_EQ(numbers.y, regression.truth().predict(numbers.x.view()));
-  options.task = "classification";
+  options.task = Task::kClassification;
   const Generator classification(options);
   const Rows classes = make(classification, 100, 300);
   EXPECT_EQ(classes.y, classification.truth().predict(classes.x.view()));
 }
 
 TEST(Generator, NoiseHasTheAskedSize) {
-  GenerateOptions options = small_options("regression");
+  GenerateOptions options = small_options(Task::kRegression);
   options.noise = 0.5;
   const Generator generator(options);
   const Rows rows = make(generator, 0, 20000);
@@ -82,7 +82,7 @@ TEST(Generator, NoiseHasTheAskedSize) {
 }
 
 TEST(Generator, InputsAreStandardNormal) {
-  const Rows rows = make(Generator(small_options("regression")), 0, 10000);
+  const Rows rows = make(Generator(small_options(Task::kRegression)), 0, 10000);
   double sum = 0;
   double square = 0;
   double fourth = 0;
@@ -100,7 +100,7 @@ TEST(Generator, InputsAreStandardNormal) {
 TEST(Generator, ClassesAreBalanced) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     GenerateOptions options;
-    options.task = "classification";
+    options.task = Task::kClassification;
     options.seed = seed;
     const Rows rows = make(Generator(options), 0, 2000);
     const double share = std::accumulate(rows.y.begin(), rows.y.end(), 0.0) / 2000;
@@ -110,7 +110,7 @@ TEST(Generator, ClassesAreBalanced) {
 }
 
 TEST(Generator, OtherSeedsGiveOtherRowsAndTruths) {
-  GenerateOptions options = small_options("regression");
+  GenerateOptions options = small_options(Task::kRegression);
   const Generator first(options);
   const Generator same(options);
   options.seed = 12;
@@ -151,13 +151,12 @@ TEST(Generator, RefusesWhatItCannotMake) {
   const auto expect = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  expect(message([](GenerateOptions& options) { options.rows = 0; }), "--rows is 0");
-  expect(message([](GenerateOptions& options) { options.inputs = 0; }), "--inputs is 0");
-  expect(message([](GenerateOptions& options) { options.noise = -1; }), "--noise is -1");
-  expect(message([](GenerateOptions& options) { options.noise = NAN; }), "--noise is nan");
-  expect(message([](GenerateOptions& options) { options.task = "both"; }), "--task is \"both\"");
+  expect(message([](GenerateOptions& options) { options.rows = 0; }), "`rows` is 0");
+  expect(message([](GenerateOptions& options) { options.inputs = 0; }), "`inputs` is 0");
+  expect(message([](GenerateOptions& options) { options.noise = -1; }), "`noise` is -1");
+  expect(message([](GenerateOptions& options) { options.noise = NAN; }), "`noise` is nan");
   expect(message([](GenerateOptions& options) { options.features = "gaussian"; }), "sigma=auto needs data");
-  expect(message([](GenerateOptions& options) { options.terms = 60; }), "--terms is 60");
+  expect(message([](GenerateOptions& options) { options.terms = 60; }), "`terms` is 60");
   expect(message([](GenerateOptions& options) { options.features = "gaussian(sigma=0.001)"; }),
          "are constant");
 }

@@ -3,9 +3,9 @@
 
 #include <thread>
 
-#include "mfga/cross_validate.hpp"
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"
+#include "model/plain_fit.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -25,8 +25,8 @@ struct Sample {
   }
 };
 
-FitOptions few_terms() {
-  FitOptions options;
+AllOptions few_terms() {
+  AllOptions options = plain_options();
   options.terms = 6;
   return options;
 }
@@ -85,18 +85,18 @@ TEST(LibraryUse, FoldsThatCannotBeAreRefused) {
 
 TEST(LibraryUse, TuningNeedsARidgeAndSaysSoBeforeTheWork) {
   const Sample sample;
-  FitOptions options = few_terms();
-  options.tune = "auto";
+  AllOptions options = few_terms();
+  options.tune = Tuning::by_steps(3);
   bool has_begun = false;
   const ProgressCallback note = [&](const Progress&) {
     has_begun = true;
     return ProgressAction::kContinue;
   };
-  expect_error(ErrorKind::kInvalidArgument, "--tune needs all of --ridges above 0", [&] {
+  expect_error(ErrorKind::kInvalidArgument, "`tune` needs all of `ridges` above 0", [&] {
     static_cast<void>(cross_validate({sample.x.view(), sample.numbers}, options, {5, {0, 1, 10}}, note));
   });
   options.ridge = 0;
-  expect_error(ErrorKind::kInvalidArgument, "--tune needs a --ridge above 0", [&] {
+  expect_error(ErrorKind::kInvalidArgument, "`tune` needs a `ridge` above 0", [&] {
     static_cast<void>(fit({sample.x.view(), sample.numbers}, options, note));
   });
   EXPECT_FALSE(has_begun);
@@ -104,9 +104,9 @@ TEST(LibraryUse, TuningNeedsARidgeAndSaysSoBeforeTheWork) {
 
 TEST(LibraryUse, TwoFitsAtOnceFindWhatEachFindsAlone) {
   const Sample sample;
-  FitOptions options = few_terms();
+  AllOptions options = few_terms();
   options.threads = 2;
-  options.tune = "auto";
+  options.tune = Tuning::automatic();
   const auto learn = [&](const std::vector<double>& target) {
     return model_to_json(fit({sample.x.view(), target}, options).model);
   };

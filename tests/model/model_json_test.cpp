@@ -12,6 +12,7 @@
 
 #include "data/table_fixture.hpp"
 #include "mfga/mfga.hpp"
+#include "model/plain_fit.hpp"
 
 namespace mfga {
 namespace {
@@ -144,11 +145,11 @@ TEST(SavedJson, FittedScoresComeBackBitByBit) {
         const double value = x(n, 0) * x(n, 1) / 7 - x(n, 2) + static_cast<double>(n % 7);
         y.push_back(task == "regression" ? value : (value > 0 ? 1 : 0));
       }
-      FitOptions options;
-      options.task = task;
+      AllOptions options = plain_options();
+      set(options, "task", task);
       options.features = features;
       options.terms = 6;
-      options.scale_target = "range";
+      options.scale_target = paper::TargetScale::kRange;
       const Model model = fit({x.view(), y}, options).model;
       const std::string text = model_to_json(model);
       const Model loaded = model_from_json(text, "m.json");

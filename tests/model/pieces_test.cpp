@@ -8,6 +8,7 @@
 #include "core/row_blocks.hpp"
 #include "features/candidates.hpp"
 #include "mfga/mfga.hpp"
+#include "model/plain_fit.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -48,30 +49,29 @@ struct Pieces {
   }
 };
 
-std::string model_of(const TableView& x, const Sample& sample, const TrainOptions& options) {
-  return model_to_json(train({.x = x, .y = sample.y, .weights = sample.weights}, options).fit.model);
+std::string model_of(const TableView& x, const Sample& sample, const AllOptions& options) {
+  return model_to_json(fit({.x = x, .y = sample.y, .weights = sample.weights}, options).model);
 }
 
-std::vector<TrainOptions> settings() {
-  std::vector<TrainOptions> all(5);
-  for (TrainOptions& options : all) options.fit.terms = 4;
-  all[0].fit.features = "linear + hinge(knots=8) + landmark(count=40)";
-  all[1].fit.features = "linear + gaussian(order=2) + spline + fourier(count=20) + nystrom(count=20)";
-  all[1].automatic_tuning = false;
-  all[2].fit.scale = "quantile";
-  all[2].fit.features = "linear + gaussian(order=2)";
-  all[2].automatic_tuning = false;
-  all[3].fit.preset = "paper";
-  all[4].fit.method = "lkrf";
+std::vector<AllOptions> settings() {
+  std::vector<AllOptions> all(5);
+  for (AllOptions& options : all) options.terms = 4;
+  all[0].features = "linear + hinge(knots=8) + landmark(count=40)";
+  all[1].features = "linear + gaussian(order=2) + spline + fourier(count=20) + nystrom(count=20)";
+  all[1].tune = Tuning::none();
+  all[2].scale = ScaleKind::kQuantile;
+  all[2].features = "linear + gaussian(order=2)";
+  all[2].tune = Tuning::none();
+  all[3].preset = true;
+  all[4].method = paper::Method::kLkrf;
   return all;
 }
 
 TEST(Pieces, GiveTheSameModelInAnyNumber) {
   for (const bool classes : {false, true}) {
     const Sample sample(classes);
-    for (const TrainOptions& options : settings()) {
-      if (classes && options.fit.preset != "paper" && options.fit.method == "mfga")
-        continue;  // as for numbers
+    for (const AllOptions& options : settings()) {
+      if (classes && options.is_own()) continue;  // as for numbers
       const std::string whole = model_of(sample.x.view(), sample, options);
       for (const Index count : {1, 3, 7}) {
         const Pieces pieces(sample.x, count);
@@ -100,18 +100,18 @@ TEST(Layouts, GiveTheSameModel) {
   }
   const Index rows = sample.x.rows;
   const Index cols = sample.x.cols;
-  const TrainOptions options = settings().front();
+  const AllOptions options = settings().front();
   const std::string expected = model_of(sample.x.view(), sample, options);
   EXPECT_EQ(model_of(ConstFloatMatrixView{floats.data(), rows, cols, cols, 1}, sample, options), expected);
   EXPECT_EQ(model_of(ConstFloatMatrixView{floats_by_columns.data(), rows, cols, 1, rows}, sample, options),
             expected);
   // Doubles by columns are standardised as they lie, and round otherwise.
-  TrainOptions plain = settings()[2];
-  plain.ridge_rule = RidgeRule::kGiven;
-  plain.fit.tune = "no";
+  AllOptions plain = settings()[2];
+  plain.ridge = 1;
+  plain.tune = Tuning::none();
   const ConstMatrixView columns{by_columns.values.data(), rows, cols, 1, rows};
-  const Model first = train({.x = sample.x.view(), .y = sample.y}, plain).fit.model;
-  const Model second = train({.x = columns, .y = sample.y}, plain).fit.model;
+  const Model first = fit({.x = sample.x.view(), .y = sample.y}, plain).model;
+  const Model second = fit({.x = columns, .y = sample.y}, plain).model;
   const std::vector<double> scores = first.scores(sample.x.view());
   const std::vector<double> others = second.scores(sample.x.view());
   for (std::size_t n = 0; n < scores.size(); ++n) ASSERT_NEAR(scores[n], others[n], 1e-9);

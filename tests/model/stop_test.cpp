@@ -9,6 +9,7 @@
 
 #include "mfga/mfga.hpp"
 #include "model/noisy_sample.hpp"
+#include "model/plain_fit.hpp"
 
 namespace mfga {
 namespace {
@@ -35,9 +36,9 @@ class Watch {
   std::string last_;
 };
 
-std::set<std::string> phases_of(const TrainingData& data, const TrainOptions& options) {
+std::set<std::string> phases_of(const TrainingData& data, const AllOptions& options) {
   std::set<std::string> phases;
-  static_cast<void>(train(data, options, [&, watch = Watch()](const Progress& state) mutable {
+  static_cast<void>(fit(data, options, [&, watch = Watch()](const Progress& state) mutable {
     if (const std::string phase = watch.phase_of(state); !phase.empty()) phases.insert(phase);
     return ProgressAction::kContinue;
   }));
@@ -47,8 +48,8 @@ std::set<std::string> phases_of(const TrainingData& data, const TrainOptions& op
 TEST(Stop, EveryPhaseEndsSoonWithAModelOrAnError) {
   for (const bool classes : {false, true}) {
     const Sample sample(classes);
-    TrainOptions options;
-    options.fit.terms = 4;
+    AllOptions options;
+    options.terms = 4;
     const std::set<std::string> phases = phases_of(sample.data(), options);
     EXPECT_GE(phases.size(), 5U);
     for (const std::string& phase : phases) {
@@ -62,7 +63,7 @@ TEST(Stop, EveryPhaseEndsSoonWithAModelOrAnError) {
           return action;
         };
       };
-      const FitResult stopped = train(sample.data(), options, at_phase(ProgressAction::kStop)).fit;
+      const FitResult stopped = fit(sample.data(), options, at_phase(ProgressAction::kStop));
       EXPECT_TRUE(stopped.report.stopped) << phase;
       EXPECT_FALSE(stopped.report.cut_short.empty()) << phase;
       for (const double score : stopped.model.scores(sample.x.view())) EXPECT_TRUE(std::isfinite(score));
@@ -71,7 +72,7 @@ TEST(Stop, EveryPhaseEndsSoonWithAModelOrAnError) {
       EXPECT_LT(news, 10) << phase;  // little is done after it
       news = 0;
       try {
-        static_cast<void>(train(sample.data(), options, at_phase(ProgressAction::kAbort)));
+        static_cast<void>(fit(sample.data(), options, at_phase(ProgressAction::kAbort)));
         ADD_FAILURE() << phase;
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::kInterrupted);
@@ -83,7 +84,7 @@ TEST(Stop, EveryPhaseEndsSoonWithAModelOrAnError) {
 
 TEST(Stop, KeepsTheStepsOfASearch) {
   const Sample sample;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.terms = 20;
   const FitResult whole = fit(sample.data(), options);
   const FitResult stopped = fit(sample.data(), options, [](const Progress& state) {
@@ -98,7 +99,7 @@ TEST(Stop, KeepsTheStepsOfASearch) {
 
 TEST(Stop, KeepsTheTermsOfEverySearch) {
   const Sample sample;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.features = "linear + hinge(knots=9) + gaussian(order=2, sigma=2)";
   options.terms = 12;
   const auto stopped_after = [&](int calls) {
@@ -107,43 +108,42 @@ TEST(Stop, KeepsTheTermsOfEverySearch) {
       return --left > 0 ? ProgressAction::kContinue : ProgressAction::kStop;
     });
   };
-  options.refine = "yes";
+  options.refine = true;
   EXPECT_EQ(stopped_after(12).model.terms.size(), 12U);  // as the swaps begin
   EXPECT_EQ(stopped_after(5).model.terms.size(), 5U);
-  options.refine = "no";
-  options.search = "htp";
+  options.refine = false;
+  options.search = Search::kHardThresholding;
   EXPECT_EQ(stopped_after(2).model.terms.size(), 12U);
-  options.search = "greedy";
-  options.tune = "3";
+  options.search = Search::kGreedy;
+  options.tune = Tuning::by_steps(3);
   options.tune_every = 3;
   EXPECT_GE(stopped_after(12).model.terms.size(), 3U);
 }
 
 TEST(Stop, ModelsOfSomeRowsAreKeptWhereThereIsNoOther) {
   const Sample sample;
-  TrainOptions options;
-  options.fit.terms = 6;
-  const FitResult stopped = train(sample.data(), options, [](const Progress& state) {
-                              return state.phase.find("tuning") != std::string::npos
-                                         ? ProgressAction::kStop
-                                         : ProgressAction::kContinue;
-                            }).fit;
+  AllOptions options;
+  options.terms = 6;
+  const FitResult stopped = fit(sample.data(), options, [](const Progress& state) {
+    return state.phase.find("tuning") != std::string::npos ? ProgressAction::kStop
+                                                           : ProgressAction::kContinue;
+  });
   EXPECT_GT(stopped.model.terms.size(), 0U);
   EXPECT_GT(regression_metrics(stopped.model.predict(sample.x.view()), sample.y).r2.value(), 0.5);
 }
 
 TEST(Stop, TheCallbackRunsOnTheCallingThreadAndWhatItThrowsArrives) {
   const Sample sample;
-  TrainOptions options;
-  options.fit.terms = 6;
-  options.fit.threads = 3;
+  AllOptions options;
+  options.terms = 6;
+  options.threads = 3;
   const std::thread::id here = std::this_thread::get_id();
-  static_cast<void>(train(sample.data(), options, [&](const Progress&) {
+  static_cast<void>(fit(sample.data(), options, [&](const Progress&) {
     EXPECT_EQ(std::this_thread::get_id(), here);
     return ProgressAction::kContinue;
   }));
   EXPECT_THROW(
-      static_cast<void>(fit(sample.data(), {},
+      static_cast<void>(fit(sample.data(), plain_options(),
                             [](const Progress&) -> ProgressAction { throw std::runtime_error("mine"); })),
       std::runtime_error);
 }
@@ -152,9 +152,9 @@ TEST(Stop, TheCallbackRunsOnTheCallingThreadAndWhatItThrowsArrives) {
 TEST(Stop, LongPassesAreEndedWithin) {
   const Matrix x = reference::random_matrix(60000, 30, 1);
   std::vector<double> y = reference::random_vector(x.rows, 2);
-  FitOptions options;
+  AllOptions options = plain_options();
   options.features = "landmark(count=3000)";
-  options.engine = "lazy";
+  options.engine = EngineKind::kLazy;
   const auto start = std::chrono::steady_clock::now();
   auto asked = start;
   const auto seconds = [](auto from, auto to) { return std::chrono::duration<double>(to - from).count(); };
@@ -173,9 +173,9 @@ TEST(Stop, LongPassesAreEndedWithin) {
 
 TEST(SharedPool, FitsAtTheSameTimeFindWhatEachFindsAlone) {
   const Sample sample;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.terms = 8;
-  options.tune = "auto";
+  options.tune = Tuning::automatic();
   const std::string alone = model_to_json(fit(sample.data(), options).model);
   ThreadPool pool(3);
   std::vector<std::string> found(4);

@@ -6,6 +6,7 @@
 
 #include "mfga/mfga.hpp"
 #include "model/noisy_sample.hpp"
+#include "model/plain_fit.hpp"
 
 namespace mfga {
 namespace {
@@ -25,13 +26,13 @@ bool names(const FitReport& report, const std::string& what) {
 TEST(TimeLimit, ThereIsAModelInAnyCaseAndWhatIsMissingIsNamed) {
   for (const bool classes : {false, true}) {
     const Sample sample(classes);
-    TrainOptions options;
-    options.fit.time_limit = kNoTime;
-    const TrainResult result = train(sample.data(), options);
-    const FitReport& report = result.fit.report;
-    EXPECT_EQ(result.fit.model.terms.size(), 1U);
+    AllOptions options;
+    options.time_limit = kNoTime;
+    const FitResult result = fit(sample.data(), options);
+    const FitReport& report = result.report;
+    EXPECT_EQ(result.model.terms.size(), 1U);
     EXPECT_FALSE(result.cross_validation);
-    EXPECT_EQ(result.fit.model.training.ridge, 1);
+    EXPECT_EQ(result.model.training.ridge, 1);
     EXPECT_FALSE(report.tuning.is_used);
     EXPECT_NE(report.tuning.reason.find("time limit"), std::string::npos) << report.tuning.reason;
     EXPECT_LT(report.stability, 0);
@@ -42,33 +43,33 @@ TEST(TimeLimit, ThereIsAModelInAnyCaseAndWhatIsMissingIsNamed) {
 
 TEST(TimeLimit, OtherSearchesEndToo) {
   const Sample sample;
-  FitOptions options;
+  AllOptions options = plain_options();
   options.features = "linear + gaussian(order=2)";
   options.terms = 8;
   options.time_limit = kNoTime;
-  options.tune = "5";
+  options.tune = Tuning::by_steps(5);
   EXPECT_TRUE(names(fit(sample.data(), options).report, "tuning"));
-  options.tune = "no";
-  options.metric = "diagonal";
+  options.tune = Tuning::none();
+  options.metric = Metric::kDiagonal;
   EXPECT_TRUE(names(fit(sample.data(), options).report, "metric"));
-  options.metric = "none";
-  options.nu = "cv";
-  options.select = "gradient";
+  options.metric = Metric::kNone;
+  options.nu = KernelWeights::kCrossValidated;
+  options.select = Selection::kGradient;
   EXPECT_TRUE(names(fit(sample.data(), options).report, "weights"));
-  options.nu = "uniform";
-  options.select = "auto";
-  options.refine = "yes";
-  EXPECT_TRUE(names(fit(sample.data(), options).report, "--refine"));
-  options.refine = "no";
-  options.search = "htp";
+  options.nu = KernelWeights::kUniform;
+  options.select = std::nullopt;
+  options.refine = true;
+  EXPECT_TRUE(names(fit(sample.data(), options).report, "`refine`"));
+  options.refine = false;
+  options.search = Search::kHardThresholding;
   const FitResult cut = fit(sample.data(), options);
   EXPECT_GT(cut.model.terms.size(), 0U);
   EXPECT_TRUE(names(cut.report, "the terms were still changing"));
-  options.search = "greedy";
+  options.search = Search::kGreedy;
   // The sums of the gram engine are not begun again.
   for (const std::string engine : {"auto", "lazy"}) {
-    options.engine = engine;
-    const CrossValidatedFit validated = cross_validate(sample.data(), options, {});
+    set(options, "engine", engine);
+    const ValidatedFit validated = cross_validate(sample.data(), options, {});
     EXPECT_TRUE(names(validated.fit.report, "ridge"));
     EXPECT_TRUE(validated.cross_validation.ridges.empty());
     EXPECT_EQ(validated.fit.report.engine, "lazy");
@@ -77,26 +78,25 @@ TEST(TimeLimit, OtherSearchesEndToo) {
 
 TEST(TimeLimit, ALongOneChangesNothing) {
   const Sample sample;
-  TrainOptions options;
-  options.fit.terms = 8;
-  const TrainResult without = train(sample.data(), options);
-  options.fit.time_limit = kAges;
-  const TrainResult with = train(sample.data(), options);
-  EXPECT_TRUE(with.fit.report.cut_short.empty());
-  EXPECT_EQ(model_to_json(with.fit.model), model_to_json(without.fit.model));
+  AllOptions options;
+  options.terms = 8;
+  const FitResult without = fit(sample.data(), options);
+  options.time_limit = kAges;
+  const FitResult with = fit(sample.data(), options);
+  EXPECT_TRUE(with.report.cut_short.empty());
+  EXPECT_EQ(model_to_json(with.model), model_to_json(without.model));
 }
 
 TEST(TimeLimit, EveryPhaseIsTimed) {
   const Sample sample;
-  TrainOptions options;
-  options.fit.terms = 8;
-  const FitReport tuned = train(sample.data(), options).fit.report;
+  AllOptions options;
+  options.terms = 8;
+  const FitReport tuned = fit(sample.data(), options).report;
   for (const double seconds :
        {tuned.prepare_seconds, tuned.validate_seconds, tuned.tune_seconds, tuned.fit_seconds})
     EXPECT_GT(seconds, 0);
-  options.automatic_tuning = false;
-  options.fit.tune = "no";
-  const FitReport plain = train(sample.data(), options).fit.report;
+  options.tune = Tuning::none();
+  const FitReport plain = fit(sample.data(), options).report;
   EXPECT_EQ(plain.tune_seconds, 0);
   for (const double seconds : {plain.prepare_seconds, plain.validate_seconds, plain.fit_seconds,
                                plain.leverage_seconds, plain.stability_seconds})

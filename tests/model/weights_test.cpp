@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mfga/mfga.hpp"
+#include "model/plain_fit.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -54,8 +55,8 @@ void expect_same(const FitResult& weighted, const FitResult& copied, double tole
       << what;
 }
 
-FitOptions options_with(const std::string& features, Index terms) {
-  FitOptions options;
+AllOptions options_with(const std::string& features, Index terms) {
+  AllOptions options = plain_options();
   options.features = features;
   options.terms = terms;
   options.ridge = 0.3;
@@ -73,9 +74,9 @@ TEST(Weights, WholeOnesAreCopiesAndZeroIsNoRow) {
         for (const std::string select : {"gradient", "normalised", "gain"}) {
           for (const std::string engine : {"lazy", "gram"}) {
             if (engine == "gram" && classes) continue;
-            FitOptions options = options_with(features, 7);
-            options.select = select;
-            options.engine = engine;
+            AllOptions options = options_with(features, 7);
+            set(options, "select", select);
+            set(options, "engine", engine);
             expect_same(fit(sample.weighted(), options), fit(sample.copied(), options), 1e-7,
                         features + ", " + select + ", " + engine);
           }
@@ -88,42 +89,42 @@ TEST(Weights, WholeOnesAreCopiesAndZeroIsNoRow) {
 TEST(Weights, CountInTuningScalesAndWidth) {
   for (const bool classes : {false, true}) {
     const Sample sample(classes, true);
-    FitOptions options = options_with("linear + gaussian(order=1, sigma=auto)", 6);
+    AllOptions options = options_with("linear + gaussian(order=1, sigma=auto)", 6);
     for (const std::string scale : {"standard", "robust", "quantile"}) {
-      options.scale = scale;
+      set(options, "scale", scale);
       const FitResult weighted = fit(sample.weighted(), options);
       const FitResult copied = fit(sample.copied(), options);
       EXPECT_NEAR(weighted.report.auto_sigma, copied.report.auto_sigma, 1e-9) << scale;
       expect_same(weighted, copied, 1e-7, scale);
     }
-    options.scale = "standard";
-    options.tune = "6";
+    options.scale = ScaleKind::kStandard;
+    options.tune = Tuning::by_steps(6);
     expect_same(fit(sample.weighted(), options), fit(sample.copied(), options), 1e-4, "tuned");
   }
 }
 
 TEST(Weights, CountForEveryLossAndSearch) {
   const Sample sample(false, true);
-  FitOptions options = options_with("linear + hinge(knots=7)", 6);
+  AllOptions options = options_with("linear + hinge(knots=7)", 6);
   for (const std::string loss : {"squared", "huber(0.5)"}) {
     options.loss = loss;
     expect_same(fit(sample.weighted(), options), fit(sample.copied(), options), 1e-6, loss);
   }
-  options.loss = "auto";
-  options.refine = "yes";
+  options.loss = "";
+  options.refine = true;
   expect_same(fit(sample.weighted(), options), fit(sample.copied(), options), 1e-7, "refine");
-  options.refine = "no";
-  options.search = "htp";
+  options.refine = false;
+  options.search = Search::kHardThresholding;
   expect_same(fit(sample.weighted(), options), fit(sample.copied(), options), 1e-7, "htp");
-  options.search = "greedy";
-  options.nu = "alignment";
-  options.select = "gradient";
+  options.search = Search::kGreedy;
+  options.nu = KernelWeights::kAlignment;
+  options.select = Selection::kGradient;
   options.features = "linear + hinge(knots=7)";
   EXPECT_EQ(fit(sample.weighted(), options).model.terms.size(), 6U);
   Sample counts(false, true);
   for (double& value : counts.y) value = std::floor(std::exp(0.5 * value));
   for (double& value : counts.copied_y) value = std::floor(std::exp(0.5 * value));
-  FitOptions poisson = options_with("linear + hinge(knots=7)", 6);
+  AllOptions poisson = options_with("linear + hinge(knots=7)", 6);
   poisson.loss = "poisson";
   expect_same(fit(counts.weighted(), poisson), fit(counts.copied(), poisson), 1e-6, "poisson");
 }
@@ -131,15 +132,15 @@ TEST(Weights, CountForEveryLossAndSearch) {
 TEST(Weights, TheOtherMethodsHaveThemToo) {
   for (const bool classes : {false, true}) {
     const Sample sample(classes, true);
-    FitOptions options;
+    AllOptions options = plain_options();
     options.terms = 12;
     options.sigma = "2";
     options.candidates = 40;
     for (const std::string method : {"rks", "lkrf", "eerf"}) {
-      options.method = method;
+      set(options, "method", method);
       expect_same(fit(sample.weighted(), options), fit(sample.copied(), options), 1e-6, method);
     }
-    options.method = "gk";  // of the copies of a row each has a term
+    options.method = paper::Method::kGk;  // of the copies of a row each has a term
     const Matrix x = reference::random_matrix(50, 4, 3);
     const std::vector<double> first = fit(sample.weighted(), options).model.scores(x.view());
     const std::vector<double> second = fit(sample.copied(), options).model.scores(x.view());
@@ -180,13 +181,13 @@ TEST(Weights, CrossValidationFollowsThem) {
   for (const bool classes : {false, true}) {
     const Sample sample(classes, false);
     const std::vector<double> twos(sample.y.size(), 2.0);
-    FitOptions options = options_with("linear + hinge(knots=7)", 5);
+    AllOptions options = options_with("linear + hinge(knots=7)", 5);
     for (const std::string engine : {"lazy", "gram"}) {
       if (engine == "gram" && classes) continue;
-      options.engine = engine;
-      const CrossValidatedFit plain =
+      set(options, "engine", engine);
+      const ValidatedFit plain =
           cross_validate({.x = sample.x.view(), .y = sample.y}, options, {4, {0.1, 1, 10}});
-      const CrossValidatedFit weighted =
+      const ValidatedFit weighted =
           cross_validate({.x = sample.x.view(), .y = sample.y, .weights = twos}, options, {4, {0.2, 2, 20}});
       for (std::size_t i = 0; i < plain.cross_validation.mean.values.size(); ++i) {
         EXPECT_NEAR(plain.cross_validation.mean.values[i], weighted.cross_validation.mean.values[i],
@@ -199,10 +200,10 @@ TEST(Weights, CrossValidationFollowsThem) {
     Matrix kept_x(kRows - 40, 4);
     std::copy_n(sample.x.row(40), kept_x.values.size(), kept_x.row(0));
     std::fill_n(zeros.begin(), 40, 0.0);
-    options.engine = "auto";
-    const CrossValidatedFit without =
+    options.engine = std::nullopt;
+    const ValidatedFit without =
         cross_validate({.x = kept_x.view(), .y = std::span(sample.y).subspan(40)}, options, {4, {0.1, 1}});
-    const CrossValidatedFit zero =
+    const ValidatedFit zero =
         cross_validate({.x = sample.x.view(), .y = sample.y, .weights = zeros}, options, {4, {0.1, 1}});
     for (std::size_t i = 0; i < without.cross_validation.mean.values.size(); ++i) {
       EXPECT_NEAR(without.cross_validation.mean.values[i], zero.cross_validation.mean.values[i],
@@ -219,20 +220,19 @@ TEST(Weights, TheirSizeMattersToTheRidgeOnly) {
   std::vector<double> small = sample.weights;
   for (double& weight : small) weight *= kPart;
   for (const std::string scale : {"auto", "robust", "quantile"}) {
-    FitOptions options = options_with("linear + hinge(knots=6) + gaussian(order=1, sigma=auto)", 6);
-    options.scale = scale;
+    AllOptions options = options_with("linear + hinge(knots=6) + gaussian(order=1, sigma=auto)", 6);
+    set(options, "scale", scale);
     const FitResult whole = fit(sample.weighted(), options);
-    options.ridge *= kPart;
+    options.ridge = 0.3 * kPart;
     const FitResult part = fit({.x = sample.x.view(), .y = sample.y, .weights = small}, options);
     EXPECT_NEAR(part.report.auto_sigma, whole.report.auto_sigma, 1e-9) << scale;
     expect_same(part, whole, 1e-6, scale);
   }
-  TrainOptions automatic;
-  automatic.fit.terms = 4;
-  automatic.fit.features = "linear + landmark(count=20)";
-  EXPECT_GT(train({.x = sample.x.view(), .y = sample.y, .weights = small}, automatic)
-                .fit.report.tuning.held_out_with,
-            0);
+  AllOptions automatic;
+  automatic.terms = 4;
+  automatic.features = "linear + landmark(count=20)";
+  EXPECT_GT(
+      fit({.x = sample.x.view(), .y = sample.y, .weights = small}, automatic).report.tuning.held_out_with, 0);
 }
 
 TEST(Weights, RowsWithoutAnyDecideNothing) {
@@ -259,13 +259,13 @@ TEST(Weights, WrongOnesAreRefused) {
   TrainingData data = sample.weighted();
   const std::vector<double> few(3, 1.0);
   data.weights = few;
-  EXPECT_THROW(static_cast<void>(fit(data, {})), Error);
+  EXPECT_THROW(static_cast<void>(fit(data, plain_options())), Error);
   std::vector<double> wrong = sample.weights;
   for (const double value : {-1.0, std::nan(""), HUGE_VAL}) {
     wrong[7] = value;
     data.weights = wrong;
     try {
-      static_cast<void>(fit(data, {}));
+      static_cast<void>(fit(data, plain_options()));
       FAIL() << value;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("row 7"), std::string::npos) << error.what();
@@ -273,7 +273,7 @@ TEST(Weights, WrongOnesAreRefused) {
   }
   const std::vector<double> nothing(sample.y.size(), 0.0);
   data.weights = nothing;
-  EXPECT_THROW(static_cast<void>(fit(data, {})), Error);
+  EXPECT_THROW(static_cast<void>(fit(data, plain_options())), Error);
 }
 
 }  // namespace

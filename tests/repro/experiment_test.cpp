@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "losses/squared.hpp"
-#include "mfga/train.hpp"
+#include "mfga/fit.hpp"
 #include "reference.hpp"
 
 namespace mfga::repro {
@@ -20,17 +20,17 @@ TEST(Experiment, OurDefaultIsWhatTrainDoes) {
   for (Rows* rows : {&setting.train, &setting.test}) {
     for (Index i = 0; i < rows->size(); ++i) rows->y.push_back(std::sin(2 * rows->x(i, 0)) + rows->x(i, 1));
   }
-  const DefaultFit fit = default_fit(setting, 4, 0, 1);
+  const DefaultFit found = default_fit(setting, 4, 0, 1);
 
-  TrainOptions options;
-  options.fit.terms = 4;
-  const TrainResult expected = train({setting.train.x.view(), setting.train.y}, options);
+  FitOptions options;
+  options.terms = 4;
+  const FitResult expected = fit({setting.train.x.view(), setting.train.y}, options);
   ASSERT_TRUE(expected.cross_validation.has_value());
-  EXPECT_EQ(fit.ridge, expected.fit.model.training.ridge);
-  EXPECT_EQ(fit.candidates, expected.fit.report.candidates);
-  EXPECT_EQ(fit.error, error_percent(Task::kRegression, expected.fit.model.scores(setting.test.x.view()),
-                                     setting.test.y));
-  EXPECT_NE(fit.error, default_fit(setting, 4, 60, 1).error);  // of the first 60 rows
+  EXPECT_EQ(found.ridge, expected.model.training.ridge);
+  EXPECT_EQ(found.candidates, expected.report.candidates);
+  EXPECT_EQ(found.error,
+            error_percent(Task::kRegression, expected.model.scores(setting.test.x.view()), setting.test.y));
+  EXPECT_NE(found.error, default_fit(setting, 4, 60, 1).error);  // of the first 60 rows
 }
 
 }  // namespace

@@ -354,7 +354,7 @@ TEST(LearnedMetric, FindsTheInputsThatMatterAndTheirCombinations) {
   TunedSearchOptions options = search.options(20);
   const HeldOutRows held_out{search.held_out.rows, search.held_out.y};
   const LearnedMetric lengths =
-      learn_metric(search.problem(workers), held_out, MetricKind::kDiagonal, ridges, options, {});
+      learn_metric(search.problem(workers), held_out, Metric::kDiagonal, ridges, options, {});
   EXPECT_GT(lengths.rounds, 0);
   EXPECT_GT(lengths.mixing(0, 0), 2 * lengths.mixing(2, 2));
   EXPECT_GT(lengths.mixing(1, 1), 2 * lengths.mixing(3, 3));
@@ -366,7 +366,7 @@ TEST(LearnedMetric, FindsTheInputsThatMatterAndTheirCombinations) {
       rows->y[static_cast<std::size_t>(i)] = std::sin(rows->x(i, 0) + rows->x(i, 1));
   }
   const LearnedMetric full =
-      learn_metric(search.problem(workers), held_out, MetricKind::kFull, ridges, options, {});
+      learn_metric(search.problem(workers), held_out, Metric::kFull, ridges, options, {});
   EXPECT_GT(full.rounds, 0);
   EXPECT_GT(full.mixing(0, 1), 0.6 * full.mixing(0, 0));
   EXPECT_LT(std::abs(full.mixing(0, 2)), 0.1 * full.mixing(0, 0));

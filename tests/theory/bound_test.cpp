@@ -11,6 +11,7 @@
 
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"
+#include "model/plain_fit.hpp"
 #include "reference_matrices.hpp"
 
 namespace mfga {
@@ -272,13 +273,13 @@ Example fitted(const std::string& task, const std::string& intercept, const std:
     y = 10 + 3 * x[0] - 2 * x[1] * x[2] + y;
     if (task == "classification") y = y > 10 ? 1 : 0;
   }
-  FitOptions options;
-  options.task = task;
+  AllOptions options = plain_options();
+  set(options, "task", task);
   options.features = "linear + gaussian(order=2, sigma=2)";
   options.terms = 8;
   options.ridge = 0.7;
-  options.intercept = intercept;
-  options.scale_target = scale_target;
+  set(options, "intercept", intercept);
+  set(options, "scale_target", scale_target);
   example.model = fit({example.x.view(), example.y}, options).model;
   return example;
 }

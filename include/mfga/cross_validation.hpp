@@ -1,8 +1,8 @@
 // Choosing the ridge, and learning what more or fewer terms would do, by k-fold cross-validation.
 //
-//   mfga::CrossValidatedFit result = mfga::cross_validate({x, y, names}, {.terms = 40}, {.folds = 10});
-//   result.fit.model;                     // learned from all rows with the ridge that was chosen
-//   result.cross_validation.best.terms;   // what would have been best of all
+//   mfga::FitResult result = mfga::fit({x, y, names}, {.ridge = mfga::Ridge::cross_validated({.folds =
+//   10})}); result.model;                          // learned from all rows with the ridge that was chosen
+//   result.cross_validation->best.terms;   // what would have been best of all
 //
 // docs/algorithm.md says what the folds share and how it is computed.
 #pragma once
@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "mfga/fit.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
@@ -35,7 +34,7 @@ struct ValidatedChoice {
 
 struct CrossValidation {
   Index folds = 0;
-  std::vector<double> ridges;  // none, if FitOptions::time_limit came first; then the ridge is 1
+  std::vector<double> ridges;
   // Numbers of terms along the greedy path; methods that choose all terms at once have one.
   std::vector<Index> terms;
   std::string measure;     // of the error: mse, in the target's units, or log_loss
@@ -45,21 +44,5 @@ struct CrossValidation {
   ValidatedChoice best;    // the best of all
   double seconds = 0;
 };
-
-struct CrossValidatedFit {
-  FitResult fit;
-  CrossValidation cross_validation;
-};
-
-// A ridge that is good enough, soon: the best of seven on one fold of five, from at most 25,000 rows.
-[[nodiscard]] CrossValidationOptions quick_validation();
-// Whether there are enough rows, of both classes, for that; else a ridge of 1 is as good a guess.
-[[nodiscard]] bool can_validate_quickly(const TrainingData& data);
-
-// Chooses the ridge, then learns from all rows with it. options.ridge does not count.
-[[nodiscard]] CrossValidatedFit cross_validate(const TrainingData& data, const FitOptions& options,
-                                               const CrossValidationOptions& validation = {},
-                                               const ProgressCallback& progress = {},
-                                               ThreadPool* pool = nullptr);
 
 }  // namespace mfga
