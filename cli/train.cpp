@@ -148,7 +148,11 @@ std::string progress_text(const Progress& state) {
                      state.terms_wanted, state.risk, state.seconds);
 }
 
-void check_arguments(const TrainCommand& command, bool validation_given) {
+void check_arguments(TrainCommand& command, bool validation_given) {
+  if (!command.start_path.empty()) {
+    command.start = load_model(command.start_path);
+    command.fit.start = &command.start;
+  }
   command.paper.validate(command.fit);
   if (!command.test_path.empty() && command.test_fraction > 0) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -317,6 +321,13 @@ void add_train(CLI::App& tool) {
       ->group("Learning");
   app->add_flag_callback(
          "--no-intercept", [command] { command->fit.intercept = false; }, "the same as --intercept no")
+      ->group("Learning");
+  app->add_option(
+         "--start", command->start_path,
+         "model to go on from: its terms and the scales of its inputs are kept, terms are added up to "
+         "--terms in all, and all coefficients are fitted again; nothing is tuned")
+      ->check(file_name())
+      ->type_name("MODEL")
       ->group("Learning");
   app->add_option("--model", command->model_path, "where to save the model (JSON)")
       ->check(file_name())

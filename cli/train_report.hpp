@@ -16,6 +16,8 @@ struct TrainCommand {
   paper::Options paper;
   CrossValidationOptions validation;  // of a ridge that is cross-validated
   std::string train_path;
+  std::string start_path;
+  Model start;  // of that file, if there is one
   std::string test_path;
   double test_fraction = 0;
   std::string target;

@@ -91,6 +91,10 @@ struct FitOptions {
   std::uint64_t seed = 0;
   int threads = 0;          // 0: all cores
   double memory_limit = 0;  // MiB; 0: four fifths of the machine's memory
+  // A model to go on from: its terms are there from the beginning and count as terms; its scales of the
+  // inputs are kept, and all coefficients are fitted again. Nothing is tuned. It must live as long as the
+  // call.
+  const Model* start = nullptr;
 
   // Throws Error(kInvalidArgument) naming the first option that is out of bounds.
   void validate() const;

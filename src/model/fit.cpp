@@ -13,6 +13,7 @@
 #include "model/fit_checks.hpp"
 #include "model/learners.hpp"
 #include "model/scoring.hpp"
+#include "model/start.hpp"
 #include "solve/leverage.hpp"
 
 namespace mfga {
@@ -181,6 +182,10 @@ class Fit {
     static_cast<void>(work_.lap());
     task.penalty.ridge = ridge;
     task.engine = engine;
+    if (options.start != nullptr) {
+      task.start = terms_of_start(*options.start, data.target);
+      task.engine = EngineKind::kLazy;  // whose atoms need not be candidates
+    }
     task.refines = options.refine;
     task.deadline = plan_.times.deadline();
     task.keeps_what_there_is = true;
@@ -264,6 +269,7 @@ class Fit {
     task.refines = false;
     task.deadline = kNever;
     task.keeps_what_there_is = false;
+    task.start = {};
     // It takes about as long as so many terms of the fit did.
     const double part = static_cast<double>(task.terms) / static_cast<double>(plan_.options.terms);
     stop_if_over(plan_.times.deadline(1, part * report_.fit_seconds));

@@ -127,7 +127,7 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   GreedyResult greedy =
       plan.options.search == Search::kHardThresholding
           ? run_hard_thresholding(problem, candidates, *engine, new_refit, options, task.on_step)
-          : run_greedy(problem, candidates, *engine, *refit, options, task.on_step);
+          : run_greedy(problem, candidates, *engine, *refit, options, task.on_step, task.start);
   if (task.refines && greedy.search_is_cut) greedy.refine_is_cut = true;
   if (task.refines && !greedy.search_is_cut) {
     const auto refine_start = Clock::now();

@@ -92,6 +92,7 @@ struct GreedyTask {
   EngineKind engine = EngineKind::kLazy;
   std::vector<std::shared_ptr<const GramSums>> sums = {};  // of all rows, that the gram engine may begin with
   Index terms = 0;
+  ActiveSet start = {};  // terms that are there from the beginning
   bool refines = false;
   Deadline deadline = kNever;
   bool keeps_what_there_is = false;

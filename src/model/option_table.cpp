@@ -347,6 +347,23 @@ void check_tuning(const FitOptions& options) {
   }
 }
 
+void check_start(const FitOptions& options) {
+  if (options.start == nullptr) return;
+  const std::pair<std::string_view, bool> others[] = {{"`tune`", options.tune.steps() > 0},
+                                                      {"`metric`", options.metric != Metric::kNone},
+                                                      {"`search=htp`", options.search != Search::kGreedy},
+                                                      {"`refine`", options.refine},
+                                                      {"`nu`", options.nu != KernelWeights::kUniform},
+                                                      {"`ridge=cv`", options.ridge.validation() != nullptr},
+                                                      {"`scale`", options.scale.has_value()},
+                                                      {"`engine=gram`", options.engine == EngineKind::kGram}};
+  for (const auto& [name, is_given] : others) {
+    if (!is_given) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("{} is not possible with a model to `start` from; leave one of them out", name));
+  }
+}
+
 void check_ridge(const FitOptions& options) {
   const CrossValidationOptions* const validation = options.ridge.validation();
   if (validation != nullptr) validation->validate();
@@ -370,6 +387,7 @@ void check_ridge(const FitOptions& options) {
 
 void FitOptions::validate() const {
   validate_options(*this, fit_option_table());
+  check_start(*this);
   check_ridge(*this);
   if (!loss.empty()) static_cast<void>(find_loss(loss));
   if (!features.empty()) static_cast<void>(Dictionary(features));
@@ -395,6 +413,10 @@ void paper::Options::validate(const FitOptions& fit) const {
     throw Error(ErrorKind::kInvalidArgument,
                 "`sigma` is for the other methods; for mfga write it into `features`, e.g. gaussian(order=2, "
                 "sigma=3)");
+  }
+  if (!searches && fit.start != nullptr) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("`start` is for the method mfga; {} chooses all its terms at once", name));
   }
   if (!searches && !fit.features.empty()) {
     throw Error(ErrorKind::kInvalidArgument,

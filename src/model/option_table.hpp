@@ -77,7 +77,8 @@ template <class Options>
   return {};
 }
 
-// Sets a truth value, a ChoiceMember or a WrittenMember. Throws Error(kInvalidArgument) for a text that is no value of it.
+// Sets a truth value, a ChoiceMember or a WrittenMember. Throws Error(kInvalidArgument) for a text that is no
+// value of it.
 template <class Options>
 void set_option(Options& options, const OptionRow<Options>& row, std::string_view text);
 

@@ -51,7 +51,7 @@ void check_text_columns(const TrainingData& data) {
 bool can_tune(const FitOptions& options, const paper::Options& paper) {
   return paper.is_own() && paper.norm_bound == 0 && options.search == Search::kGreedy && !options.refine &&
          options.nu == KernelWeights::kUniform && options.engine != EngineKind::kGram &&
-         options.tolerance == 0;
+         options.tolerance == 0 && options.start == nullptr;
 }
 
 }  // namespace
@@ -108,8 +108,10 @@ bool can_validate_quickly(const TrainingData& data) {
 
 Plan make_plan(const TrainingData& data, const FitOptions& options, const paper::Options& paper) {
   Plan plan(options, paper);
-  plan.task = resolve_task(options.task, options.loss, data);
-  plan.loss = resolve_loss(options.loss, plan.task, data);
+  const Model* const start = options.start;
+  const std::string loss = options.loss.empty() && start != nullptr ? start->loss : options.loss;
+  plan.task = resolve_task(options.task, loss, data);
+  plan.loss = resolve_loss(loss, plan.task, data);
   const bool regression = plan.task == Task::kRegression;
   plan.select = options.select.value_or(paper.preset ? Selection::kGradient : Selection::kGain);
   plan.selection.rule = plan.select == Selection::kGain ? Rule::kGain : Rule::kGradient;
@@ -134,12 +136,12 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
                     plan.loss->name()));
   }
   const double* const given = options.ridge.value();
-  const double ridge = given != nullptr ? *given : 1;
+  const double ridge = given != nullptr ? *given : start != nullptr ? start->training.ridge : 1;
   plan.penalty = {paper.norm_bound > 0 ? 0 : ridge, paper.norm_bound};
   plan.width_rule = paper.is_own() ? WidthRule::kAutomatic : WidthRule::kPaper;
   if (const CrossValidationOptions* const validation = options.ridge.validation()) {
     plan.validation = *validation;
-  } else if (options.ridge.is_automatic() && paper.is_own() && paper.norm_bound == 0 &&
+  } else if (options.ridge.is_automatic() && start == nullptr && paper.is_own() && paper.norm_bound == 0 &&
              can_validate_quickly(data)) {
     plan.validation = quick_validation();
   }

@@ -5,6 +5,7 @@
 #include "data/scale_inputs.hpp"
 #include "mfga/error.hpp"
 #include "model/plan.hpp"
+#include "model/start.hpp"
 #include "solve/cross_validation.hpp"
 
 namespace mfga {
@@ -45,14 +46,20 @@ TrainingData CountedRows::without_others(const TrainingData& data) const {
 
 PreparedData prepare(const TrainingData& data, const CountedRows& counted, const Plan& plan, Workers& workers,
                      Standardisation& standard) {
-  standard = fit_standardisation(data.x, workers, data.columns, data.weights);
-  if (standard.inputs.empty()) {
-    throw Error(ErrorKind::kBadData,
-                "every column is constant on the training rows; there is nothing to learn from");
+  const Model* const start = plan.options.start;
+  std::vector<InputColumn> inputs;
+  if (start != nullptr) {
+    standard.inputs = inputs = inputs_of_start(*start, data);
+  } else {
+    standard = fit_standardisation(data.x, workers, data.columns, data.weights);
+    if (standard.inputs.empty()) {
+      throw Error(ErrorKind::kBadData,
+                  "every column is constant on the training rows; there is nothing to learn from");
+    }
+    inputs =
+        scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
+                     data.x, plan.options.seed, workers, data.weights);
   }
-  std::vector<InputColumn> inputs =
-      scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
-                   data.x, plan.options.seed, workers, data.weights);
   std::vector<Index> text_columns;
   if (!data.text_columns.empty() && !plan.paper.preset) {
     for (const InputColumn& input : inputs) {
@@ -63,6 +70,7 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
   BlockedRows rows =
       BlockedRows(data.x, inputs).weighted(std::vector<double>(data.weights.begin(), data.weights.end()));
   if (!counted.positions.empty()) rows = rows.subset(counted.positions);
+  if (start != nullptr && !start->mixing.values.empty()) rows = rows.mixed(start->mixing);
   PreparedTarget target =
       prepare_target(counted.without_others(data), plan.loss, plan.scale_target_by_range, plan.intercept);
   return {std::move(target), std::move(inputs), std::move(text_columns),

@@ -263,6 +263,16 @@ TEST_F(TrainCommand, AmongTheRidgesOfACrossValidationMayBeZero) {
   expect_message(run_refused(tuned), {"--tune needs all of --ridges above 0", "--tune no"});
 }
 
+TEST_F(TrainCommand, GoesOnFromAModel) {
+  const std::string file = write(regression_csv(200));
+  (void)run_well({"train", file, "--terms", "3", "--tune", "no", "--model", path("m.json")});
+  (void)run_well({"train", file, "--terms", "6", "--start", path("m.json"), "--model", path("m.json")});
+  EXPECT_EQ(load_model(path("m.json")).terms.size(), 6U);
+  expect_message(run_refused({"train", file, "--start", path("m.json"), "--tune", "3"}),
+                 {"--tune", "--start"});
+  expect_message(run_refused({"train", file, "--start", path("none.json")}), {"none.json"});
+}
+
 TEST_F(TrainCommand, ReplacesAnOlderFile) {
   (void)write("old", "m.json");
   (void)run_well({"train", "--train", write(regression_csv(30)), "--terms", "2", "--model", path("m.json")});
