@@ -104,8 +104,21 @@ class KnottedInput final : public CandidateFamily {
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const override {
     const Arena::Scope scope(arena);
+    correlate(block, bins_of(block, arena), weights, weight_stride, columns, out, out_stride, arena);
+  }
+  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
+    const Arena::Scope scope(arena);
+    add_square_norms(block, bins_of(block, arena), out, arena);
+  }
+
+  // The bins of the rows of a block.
+  void set_bins(const RowBlock& block, std::uint16_t* out) const {
+    find_bins(block.input(input_), block.rows, table_.data(), static_cast<std::uint32_t>(table_.size()), out);
+  }
+  // The same as above, where they are known.
+  void correlate(const RowBlock& block, const std::uint16_t* bins, const double* weights, Index weight_stride,
+                 Index columns, double* out, Index out_stride, Arena& arena) const {
     const double* x = block.input(input_);
-    const std::uint16_t* bins = bins_of(block, arena);
     for (Index c = 0; c < columns; ++c) {
       const Arena::Scope column_scope(arena);
       BinSums* sums = no_sums(arena);
@@ -120,10 +133,9 @@ class KnottedInput final : public CandidateFamily {
     }
   }
 
-  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
+  void add_square_norms(const RowBlock& block, const std::uint16_t* bins, double* out, Arena& arena) const {
     const Arena::Scope scope(arena);
     const double* x = block.input(input_);
-    const std::uint16_t* bins = bins_of(block, arena);
     BinSums* sums = no_sums(arena);
     const double* weights = block.weights;
     if (weights == nullptr) {
@@ -146,8 +158,7 @@ class KnottedInput final : public CandidateFamily {
     constexpr Index kPerDouble = sizeof(double) / sizeof(std::uint16_t);
     auto* bins =
         new (arena.take(block.rows / kPerDouble + 1)) std::uint16_t[static_cast<std::size_t>(block.rows)];
-    find_bins(block.input(input_), block.rows, table_.data(), static_cast<std::uint32_t>(table_.size()),
-              bins);
+    set_bins(block, bins);
     return bins;
   }
 
@@ -164,48 +175,50 @@ class KnottedInput final : public CandidateFamily {
     }
   }
 
-  // From one knot to the next, the sum grows by the gap times the weight of all rows that it had, and by the
-  // rows of the bin between the two.
-  void add_hinges(const BinSums* sums, double* out) const {
+  // Sums over the rows on one side of a knot, of their weights and of weight times distance to the knot or
+  // its square. From one knot to the next, every distance grows by the gap between the two, and the rows of
+  // the bin in between are added.
+  struct SideSums {
     double weight = 0;
-    double sum = 0;
-    double gap = 0;
-    for (std::size_t k = knots_.size(); k-- > 0;) {
-      if (k + 1 < knots_.size()) gap = knots_[k + 1] - knots_[k];
-      sum += gap * weight + sums[k + 1].from_lower;
-      weight += sums[k + 1].weight;
-      out[2 * k] += factor_ * sum;
+    double distance = 0;
+    double square = 0;
+    void move(double gap) {
+      square += gap * (2 * distance + gap * weight);
+      distance += gap * weight;
     }
-    weight = sum = gap = 0;
-    for (std::size_t k = 0; k < knots_.size(); ++k) {
-      if (k > 0) gap = knots_[k] - knots_[k - 1];
-      sum += gap * weight + sums[k].to_upper;
-      weight += sums[k].weight;
-      out[2 * k + 1] += factor_ * sum;
+  };
+
+  // Both sides in one loop, for each step of one waits for the last one.
+  template <class Value>
+  void for_each_side(const BinSums* sums, Value value) const {
+    SideSums above;
+    SideSums below;
+    const std::size_t count = knots_.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t from_top = count - 1 - k;
+      if (k > 0) {
+        above.move(knots_[from_top + 1] - knots_[from_top]);
+        below.move(knots_[k] - knots_[k - 1]);
+      }
+      const BinSums& upper = sums[from_top + 1];
+      above.weight += upper.weight;
+      above.distance += upper.from_lower;
+      above.square += upper.from_lower_squared;
+      const BinSums& lower = sums[k];
+      below.weight += lower.weight;
+      below.distance += lower.to_upper;
+      below.square += lower.to_upper_squared;
+      value(2 * from_top, above);
+      value(2 * k + 1, below);
     }
   }
 
-  // The same of squares, (distance + gap)^2 = distance^2 + 2 gap distance + gap^2.
+  void add_hinges(const BinSums* sums, double* out) const {
+    for_each_side(sums, [&](std::size_t i, const SideSums& side) { out[i] += factor_ * side.distance; });
+  }
   void add_squared_hinges(const BinSums* sums, double* out) const {
-    double weight = 0;
-    double sum = 0;
-    double square = 0;
-    double gap = 0;
-    for (std::size_t k = knots_.size(); k-- > 0;) {
-      if (k + 1 < knots_.size()) gap = knots_[k + 1] - knots_[k];
-      square += 2 * gap * sum + gap * gap * weight + sums[k + 1].from_lower_squared;
-      sum += gap * weight + sums[k + 1].from_lower;
-      weight += sums[k + 1].weight;
-      out[2 * k] += factor_ * factor_ * square;
-    }
-    weight = sum = square = gap = 0;
-    for (std::size_t k = 0; k < knots_.size(); ++k) {
-      if (k > 0) gap = knots_[k] - knots_[k - 1];
-      square += 2 * gap * sum + gap * gap * weight + sums[k].to_upper_squared;
-      sum += gap * weight + sums[k].to_upper;
-      weight += sums[k].weight;
-      out[2 * k + 1] += factor_ * factor_ * square;
-    }
+    for_each_side(sums,
+                  [&](std::size_t i, const SideSums& side) { out[i] += factor_ * factor_ * side.square; });
   }
 
   std::vector<Atom> atoms_;
@@ -217,18 +230,42 @@ class KnottedInput final : public CandidateFamily {
   std::vector<double> table_;  // see find_bins
 };
 
-// Some candidates after others.
-class JoinedCandidates final : public CandidateFamily {
+// The same with the bins of all rows kept.
+class KeptKnottedInput final : public CandidateFamily {
  public:
-  void append(std::unique_ptr<CandidateFamily> part) {
-    offsets_.push_back(offsets_.back() + part->size());
-    parts_.push_back(std::move(part));
+  KeptKnottedInput(const KnottedInput& input, Index rows)
+      : input_(input), bins_(static_cast<std::size_t>(rows)) {}
+  void keep(const RowBlock& block) { input_.set_bins(block, bins_.data() + block.first_row); }
+
+  [[nodiscard]] Index size() const override { return input_.size(); }
+  [[nodiscard]] Atom atom(Index candidate) const override { return input_.atom(candidate); }
+  void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                 double* out, Index out_stride, Arena& arena) const override {
+    input_.correlate(block, bins_.data() + block.first_row, weights, weight_stride, columns, out, out_stride,
+                     arena);
+  }
+  void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
+    input_.add_square_norms(block, bins_.data() + block.first_row, out, arena);
+  }
+
+ private:
+  const KnottedInput& input_;
+  std::vector<std::uint16_t> bins_;
+};
+
+// The atoms of some inputs after those of others.
+class KnottedCandidates final : public CandidateFamily {
+ public:
+  void append(std::shared_ptr<const CandidateFamily> inputs) {
+    offsets_.push_back(offsets_.back() + inputs->size());
+    parts_.push_back(std::move(inputs));
   }
 
   [[nodiscard]] Index size() const override { return offsets_.back(); }
   [[nodiscard]] Atom atom(Index candidate) const override {
-    const auto part = std::ranges::upper_bound(offsets_, candidate) - offsets_.begin() - 1;
-    return parts_[static_cast<std::size_t>(part)]->atom(candidate - offsets_[static_cast<std::size_t>(part)]);
+    const auto next = std::ranges::upper_bound(offsets_, candidate);
+    const auto part = static_cast<std::size_t>(next - offsets_.begin() - 1);
+    return parts_[part]->atom(candidate - offsets_[part]);
   }
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const override {
@@ -239,9 +276,37 @@ class JoinedCandidates final : public CandidateFamily {
     for (std::size_t p = 0; p < parts_.size(); ++p)
       parts_[p]->add_square_norms(block, out + offsets_[p], arena);
   }
+  [[nodiscard]] double kept_bytes(Index rows) const override {
+    const auto with_bins =
+        std::ranges::count_if(parts_, [](const auto& part) { return knotted(part) != nullptr; });
+    return static_cast<double>(with_bins) * static_cast<double>(rows) * sizeof(std::uint16_t);
+  }
+  [[nodiscard]] std::unique_ptr<CandidateFamily> kept_for(const BlockedRows& rows,
+                                                          Workers& workers) const override {
+    auto result = std::make_unique<KnottedCandidates>();
+    std::vector<KeptKnottedInput*> all_kept;
+    for (const auto& part : parts_) {
+      if (const KnottedInput* input = knotted(part)) {
+        auto kept = std::make_shared<KeptKnottedInput>(*input, rows.rows());
+        all_kept.push_back(kept.get());
+        result->append(std::move(kept));
+      } else {
+        result->append(part);
+      }
+    }
+    for_each_block(rows, workers, [&](const RowBlock& block, Arena& /*arena*/) {
+      for (KeptKnottedInput* kept : all_kept) kept->keep(block);
+    });
+    return result;
+  }
 
  private:
-  std::vector<std::unique_ptr<CandidateFamily>> parts_;
+  // Null if its atoms are listed.
+  [[nodiscard]] static const KnottedInput* knotted(const std::shared_ptr<const CandidateFamily>& part) {
+    return dynamic_cast<const KnottedInput*>(part.get());
+  }
+
+  std::vector<std::shared_ptr<const CandidateFamily>> parts_;
   std::vector<Index> offsets_{0};  // the first candidate of each, and their number
 };
 
@@ -250,7 +315,7 @@ class JoinedCandidates final : public CandidateFamily {
 std::unique_ptr<CandidateFamily> knotted_candidates(const FeatureFamily& family,
                                                     const std::vector<Atom>& atoms, KnotShape shape) {
   constexpr std::ptrdiff_t kFew = 12;  // atoms of an input that take no longer one by one
-  auto result = std::make_unique<JoinedCandidates>();
+  auto result = std::make_unique<KnottedCandidates>();
   std::vector<Atom> few;  // of the last inputs
   const auto append_few = [&] {
     if (few.empty()) return;
