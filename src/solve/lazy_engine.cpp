@@ -19,6 +19,7 @@ class LazyEngine final : public Engine {
       : problem_(problem),
         candidates_(candidates.kept_for(problem.rows, problem.workers, most_kept_bytes)),
         derivatives_(problem.targets.size()) {
+    if (!problem.loss.constant_curvature()) curvatures_.resize(problem.targets.size());
     if (precision == Precision::kMixed && candidates_.have_single())
       single_errors_ = candidates_.single_errors(problem.rows, problem.workers);
   }
@@ -82,19 +83,21 @@ class LazyEngine final : public Engine {
     std::vector<Atom> atoms = active.atoms;
     for (const Index candidate : added) atoms.push_back(candidates_.atom(candidate));
     const auto n_added = static_cast<Index>(added.size());
-    const Matrix sums =
-        atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers, derivatives_);
+    CurvedProducts products;
+    if (with_curvature) {
+      products = curved_atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers,
+                                      derivatives_, curvatures_);
+    } else {
+      products.plain =
+          atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers, derivatives_);
+    }
+    const Matrix& sums = products.plain;
     CandidateProducts result{Matrix(n_added, sums.cols - 1), {}, {}};
     for (Index i = 0; i < n_added; ++i) {
       std::copy_n(sums.row(i), sums.cols - 1, result.values.row(i));
       result.gradient.push_back(sums(i, sums.cols - 1));
     }
-    if (with_curvature) {
-      std::vector<Atom> before = active.atoms;
-      before.resize(active.theta.size());  // those at which the last gradient was
-      result.curvature =
-          weighted_atom_products(problem_, {before, active.theta, active.intercept}, atoms, n_added);
-    }
+    result.curvature = std::move(products.curvature);
     return result;
   }
 
@@ -141,7 +144,9 @@ class LazyEngine final : public Engine {
   [[nodiscard]] const double* derivatives_at(const RowBlock& block, const double* scores,
                                              double* loss_and_square) {
     double* derivatives = derivatives_.data() + block.first_row;
-    loss_and_square[0] += problem_.gradient_of(block, scores, derivatives);
+    loss_and_square[0] += curvatures_.empty() ? problem_.gradient_of(block, scores, derivatives)
+                                              : problem_.derivatives_of(block, scores, derivatives,
+                                                                        curvatures_.data() + block.first_row);
     for (Index n = 0; n < block.rows; ++n) loss_and_square[1] += derivatives[n] * derivatives[n];
     return derivatives;
   }
@@ -165,6 +170,7 @@ class LazyEngine final : public Engine {
   Problem problem_;
   Candidates candidates_;
   std::vector<double> derivatives_;    // [rows]: of the loss at the last gradient
+  std::vector<double> curvatures_;     // L'' there, where it depends on the row; else empty
   std::vector<double> square_norms_;   // of the candidates, once they are known
   std::vector<double> single_errors_;  // see Candidates::single_errors; empty: gradients are exact
   int failures_ = 0;                   // how often single precision did not decide

@@ -79,6 +79,51 @@ TEST(LazyEngine, GradientAndCorrelationsComeFromOnePass) {
   }
 }
 
+TEST(LazyEngine, ProductsAreThoseOfValuesAndOfTheCurvatureAtTheLastGradient) {
+  for (const bool weighted : {false, true}) {
+    Sample sample(weighted);
+    std::ranges::transform(sample.y, sample.y.begin(), [](double y) { return y > 1 ? 1 : -1; });
+    const Problem problem{sample.rows, sample.y, logistic_loss(), Intercept::kUnpenalised, sample.workers};
+    ActiveSet active{{2, 40}, {sample.candidates.atom(2), sample.candidates.atom(40)}, {0.5, -1}, 0.2};
+    const auto engine = make_lazy_engine(problem, sample.candidates, Precision::kMixed);
+    Gradient gradient;
+    static_cast<void>(engine->gradient(active, gradient));
+    const std::vector<Index> added = {5, 150, sample.candidates.size() - 1};
+    const CandidateProducts products = engine->products(active, added, true);
+    Matrix plain(3, 2 + 5);
+    Matrix curvature(3, 1 + 5);
+    std::vector<double> entries(3);
+    for (Index n = 0; n < kRows; ++n) {
+      const auto row = static_cast<std::size_t>(n);
+      const double weight = weighted ? sample.weights[row] : 1;
+      std::vector<double> values = {1};
+      for (const Atom& atom : active.atoms)
+        values.push_back(reference::atom_value(atom, sample.x.row(n), kInputs));
+      for (const Index candidate : added)
+        values.push_back(reference::atom_value(sample.candidates.atom(candidate), sample.x.row(n), kInputs));
+      const double margin = sample.y[row] * (0.2 + 0.5 * values[1] - values[2]);
+      const double other = 1 / (1 + std::exp(margin));  // the probability of the other class
+      for (Index i = 0; i < 3; ++i) {
+        const double value = weight * values[static_cast<std::size_t>(3 + i)];
+        entries[static_cast<std::size_t>(i)] -= value * sample.y[row] * other;
+        plain(i, 1) += value * sample.y[row];
+        for (Index j = 0; j < 6; ++j) {
+          const double product = value * values[static_cast<std::size_t>(j)];
+          plain(i, j == 0 ? 0 : 1 + j) += product;
+          curvature(i, j) += product * other * (1 - other);
+        }
+      }
+    }
+    ASSERT_EQ(products.values.cols, plain.cols);
+    ASSERT_EQ(products.curvature.cols, curvature.cols);
+    for (Index i = 0; i < 3; ++i) {
+      EXPECT_NEAR(products.gradient[static_cast<std::size_t>(i)], entries[static_cast<std::size_t>(i)], 1e-9);
+      for (Index j = 0; j < plain.cols; ++j) EXPECT_NEAR(products.values(i, j), plain(i, j), 1e-8);
+      for (Index j = 0; j < curvature.cols; ++j) EXPECT_NEAR(products.curvature(i, j), curvature(i, j), 1e-8);
+    }
+  }
+}
+
 TEST(LazyEngine, WhatIsKeptDoesNotChangeTheSearch) {
   for (const Loss* loss : {&squared_loss(), &logistic_loss()}) {
     for (const bool weighted : {false, true}) {
