@@ -74,6 +74,17 @@ bool Candidates::is_constant(Index candidate) const {
   return !scales_.empty() && scales_[static_cast<std::size_t>(candidate)] == 0;
 }
 
+Candidates Candidates::kept_for(const BlockedRows& rows, Workers& workers, double most_bytes) const {
+  Candidates result = *this;
+  for (auto& family : result.families_) {
+    const double bytes = family->kept_bytes(rows.rows());
+    if (bytes == 0 || bytes > most_bytes) continue;
+    most_bytes -= bytes;
+    family = family->kept_for(rows, workers);
+  }
+  return result;
+}
+
 std::vector<double> Candidates::sums(const BlockedRows& rows, Workers& workers, Index n_columns, Index n_more,
                                      const ColumnsOfBlock& columns_of, bool single) const {
   const Index n_sums = n_columns * size();
@@ -83,11 +94,14 @@ std::vector<double> Candidates::sums(const BlockedRows& rows, Workers& workers, 
     const RowBlock with_singles = single ? with_single(block, arena) : block;
     for (std::size_t p = 0; p < families_.size(); ++p) {
       double* own = out + offsets_[p];
+      Index done = 0;
       if (const SingleCorrelator* correlator = families_[p]->single(); single && correlator != nullptr) {
         correlator->correlate_single(with_singles, values, own, arena);
-      } else {
-        families_[p]->correlate(block, values, stride, n_columns, own, size(), arena);
+        done = 1;
       }
+      if (done == n_columns) continue;
+      families_[p]->correlate(block, values + done * stride, stride, n_columns - done, own + done * size(),
+                              size(), arena);
     }
   });
   for (Index c = 0; c < n_columns; ++c) scale({result.data() + c * size(), static_cast<std::size_t>(size())});

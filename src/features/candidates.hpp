@@ -31,6 +31,10 @@ class Candidates {
   // Whether the candidate was found to be constant by `normalise`.
   [[nodiscard]] bool is_constant(Index candidate) const;
 
+  // The same candidates for sums over these rows only, with what takes long to compute kept in memory, as far
+  // as `most_bytes` go. They refer to these.
+  [[nodiscard]] Candidates kept_for(const BlockedRows& rows, Workers& workers, double most_bytes) const;
+
   // Columns of numbers for the rows of a block, `stride` apart.
   struct BlockColumns {
     const double* values;
@@ -40,7 +44,8 @@ class Candidates {
   // weights of rows are its own business.
   using ColumnsOfBlock = std::function<BlockColumns(const RowBlock& block, Arena& arena, double* more)>;
   // The sums over all rows of each of `n_columns` columns times every candidate, [n_columns x size()], and
-  // then `n_more` other sums. In single precision where families have it, if `single`: then of one column.
+  // then `n_more` other sums. Those of the first column are in single precision where families have it, if
+  // `single`.
   [[nodiscard]] std::vector<double> sums(const BlockedRows& rows, Workers& workers, Index n_columns,
                                          Index n_more, const ColumnsOfBlock& columns_of,
                                          bool single = false) const;
@@ -56,7 +61,7 @@ class Candidates {
  private:
   void scale(std::span<double> sums) const;
 
-  std::vector<std::unique_ptr<CandidateFamily>> families_;
+  std::vector<std::shared_ptr<const CandidateFamily>> families_;
   std::vector<double> weights_;    // of each, sum 1
   std::vector<Index> offsets_{0};  // first candidate of each family, and the total
   std::vector<double> scales_;     // [candidates]; empty: all 1

@@ -85,6 +85,14 @@ class CandidateFamily {
   virtual void add_square_norms(const RowBlock& block, double* out, Arena& arena) const = 0;
   // Null if the family has none.
   [[nodiscard]] virtual const SingleCorrelator* single() const { return nullptr; }
+  // What kept_for would take for this many rows; 0: there is nothing worth keeping.
+  [[nodiscard]] virtual double kept_bytes(Index /*rows*/) const { return 0; }
+  // The same candidates, to be asked about blocks of these rows only, with what takes long to compute kept in
+  // memory. They refer to this family.
+  [[nodiscard]] virtual std::unique_ptr<CandidateFamily> kept_for(const BlockedRows& /*rows*/,
+                                                                  Workers& /*workers*/) const {
+    return nullptr;
+  }
 };
 
 // The values of a fixed list of atoms of one family.

@@ -23,8 +23,7 @@
 #include "features/columns.hpp"
 #include "features/exclusive_levels.hpp"
 #include "features/formula.hpp"
-#include "features/listed_candidates.hpp"
-#include "features/univariate.hpp"
+#include "features/knotted_candidates.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -146,7 +145,7 @@ class HingeCandidates final : public CandidateFamily {
  public:
   // The hinges of all inputs, input by input.
   HingeCandidates(const FeatureFamily& family, const std::vector<Atom>& hinges, double nu)
-      : singles_(family, hinges, kUnivariateTile), nu_(nu) {
+      : singles_(knotted_candidates(family, hinges, KnotShape::kHinges)), nu_(nu) {
     for (const Atom& hinge : hinges) {
       if (inputs_.empty() || inputs_.back().input != hinge.inputs[0])
         inputs_.push_back({hinge.inputs[0], static_cast<Index>(hinges_.size()), 0});
@@ -161,11 +160,11 @@ class HingeCandidates final : public CandidateFamily {
     }
   }
 
-  [[nodiscard]] Index size() const override { return singles_.size() + offsets_.back(); }
+  [[nodiscard]] Index size() const override { return singles_->size() + offsets_.back(); }
 
   [[nodiscard]] Atom atom(Index candidate) const override {
-    if (candidate < singles_.size()) return singles_.atom(candidate);
-    candidate -= singles_.size();
+    if (candidate < singles_->size()) return singles_->atom(candidate);
+    candidate -= singles_->size();
     const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), candidate);
     const Index first = next - offsets_.begin() - 1;
     // The partners of a hinge are the last of all.
@@ -181,18 +180,18 @@ class HingeCandidates final : public CandidateFamily {
 
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const override {
-    singles_.correlate(block, weights, weight_stride, columns, out, out_stride, arena);
+    singles_->correlate(block, weights, weight_stride, columns, out, out_stride, arena);
     for (Index c = 0; c < columns; ++c)
-      add_pairs(block, weights + c * weight_stride, Power::kOne, out + c * out_stride + singles_.size(),
+      add_pairs(block, weights + c * weight_stride, Power::kOne, out + c * out_stride + singles_->size(),
                 arena);
   }
 
   void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
-    singles_.add_square_norms(block, out, arena);
+    singles_->add_square_norms(block, out, arena);
     const Arena::Scope scope(arena);
     double* ones = arena.take(block.rows);
     std::fill_n(ones, block.rows, 1.0);
-    add_pairs(block, block.weights != nullptr ? block.weights : ones, Power::kTwo, out + singles_.size(),
+    add_pairs(block, block.weights != nullptr ? block.weights : ones, Power::kTwo, out + singles_->size(),
               arena);
   }
 
@@ -255,7 +254,7 @@ class HingeCandidates final : public CandidateFamily {
     }
   }
 
-  ListedCandidates singles_;
+  std::unique_ptr<CandidateFamily> singles_;
   double nu_;
   std::vector<ScaledHinge> hinges_;
   std::vector<InputHinges> inputs_;
@@ -292,7 +291,7 @@ class HingeFamily final : public FeatureFamily {
     }
     if (options.pairs)
       return without_products_of_levels(std::make_unique<HingeCandidates>(*this, hinges, nu), context);
-    return std::make_unique<ListedCandidates>(*this, std::move(hinges), kUnivariateTile);
+    return knotted_candidates(*this, hinges, KnotShape::kHinges);
   }
   [[nodiscard]] std::unique_ptr<AtomEvaluator> evaluator(std::span<const Atom> atoms) const override {
     return std::make_unique<HingeValues>(atoms);

@@ -207,10 +207,18 @@ double square_within(std::vector<WeightedSquare>& squares, double part, double u
   if (squares.empty()) return 0;
   double total = 0;
   for (const WeightedSquare& other : squares) total += other.weight;
-  std::ranges::sort(squares, {}, &WeightedSquare::square);
   const double wanted = unit * std::max(1.0, std::ceil(part * total / unit * (1 - 1e-12)));
+  // Only the nearest are put in order, and more of them if they weigh too little.
+  const auto size = std::ssize(squares);
+  std::ptrdiff_t in_order = 0;
   double within = 0;
-  for (const WeightedSquare& other : squares) {
+  for (std::ptrdiff_t i = 0; i < size; ++i) {
+    if (i == in_order) {
+      in_order = std::min(size, 4 * in_order + size / 16 + 1);
+      std::ranges::partial_sort(squares.begin() + i, squares.begin() + in_order, squares.end(), {},
+                                &WeightedSquare::square);
+    }
+    const WeightedSquare& other = squares[static_cast<std::size_t>(i)];
     within += other.weight;
     if (within >= wanted * (1 - 1e-12)) return other.square;
   }

@@ -11,6 +11,45 @@
 #include "mfga/error.hpp"
 
 namespace mfga {
+namespace {
+
+// The values of functions on all rows, block by block. Reading them back is several times as fast as
+// computing them, and in double precision they need no bounds.
+class KeptFunctions final : public CandidateFamily {
+ public:
+  KeptFunctions(const CandidateFamily& family, const FunctionTiles& functions, const BlockedRows& rows,
+                Workers& workers)
+      : family_(family), values_(new double[static_cast<std::size_t>(functions.size() * rows.rows())]) {
+    for_each_block(rows, workers, [&](const RowBlock& block, Arena& arena) {
+      for (Index first = 0; first < functions.size(); first += functions.tile()) {
+        functions.evaluate(block, first, std::min(functions.tile(), functions.size() - first),
+                           values(block) + first * block.rows, block.rows, arena);
+      }
+    });
+  }
+
+  [[nodiscard]] Index size() const override { return family_.size(); }
+  [[nodiscard]] Atom atom(Index candidate) const override { return family_.atom(candidate); }
+  void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                 double* out, Index out_stride, Arena& /*arena*/) const override {
+    add_row_products(weights, columns, weight_stride, values(block), size(), block.rows, block.rows, out,
+                     out_stride);
+  }
+  void add_square_norms(const RowBlock& block, double* out, Arena& /*arena*/) const override {
+    for (Index i = 0; i < size(); ++i) out[i] += weighted_square_norm(block, values(block) + i * block.rows);
+  }
+
+ private:
+  // [functions x rows of the block]
+  [[nodiscard]] double* values(const RowBlock& block) const {
+    return values_.get() + block.first_row * family_.size();
+  }
+
+  const CandidateFamily& family_;
+  std::unique_ptr<double[]> values_;
+};
+
+}  // namespace
 
 void FunctionTiles::correlate(const RowBlock& block, const double* weights, Index weight_stride,
                               Index columns, double* out, Index out_stride, Arena& arena) const {
@@ -46,6 +85,14 @@ void FunctionTiles::correlate_single(const RowBlock& block, const double* weight
     add_row_products(rounded, 1, block.stride, values, count, block.stride, block.rows, sums, count);
     for (Index i = 0; i < count; ++i) out[first + i] += scale * sums[i];
   }
+}
+
+double TiledCandidates::kept_bytes(Index rows) const {
+  return static_cast<double>(sizeof(double)) * static_cast<double>(size()) * static_cast<double>(rows);
+}
+
+std::unique_ptr<CandidateFamily> TiledCandidates::kept_for(const BlockedRows& rows, Workers& workers) const {
+  return std::make_unique<KeptFunctions>(*this, tiles(), rows, workers);
 }
 
 double single_sum_error() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,6 +80,9 @@ class TiledCandidates : public CandidateFamily, public SingleCorrelator {
                         Arena& arena) const override {
     tiles().correlate_single(block, weights, out, arena);
   }
+  [[nodiscard]] double kept_bytes(Index rows) const override;
+  [[nodiscard]] std::unique_ptr<CandidateFamily> kept_for(const BlockedRows& rows,
+                                                          Workers& workers) const override;
   // All errors are in add_square_errors.
   [[nodiscard]] double relative_error() const override { return 0; }
 

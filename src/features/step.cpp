@@ -11,6 +11,7 @@
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
 #include "features/formula.hpp"
+#include "features/knotted_candidates.hpp"
 #include "features/univariate.hpp"
 
 namespace mfga {
@@ -39,6 +40,11 @@ class StepFamily final : public UnivariateFamily {
   void check(const FamilyOptionValues& values) const override { static_cast<void>(knots_of(values)); }
   [[nodiscard]] double candidates(const FamilyOptionValues& values, Index n_inputs) const override {
     return static_cast<double>(knots_of(values)) * static_cast<double>(n_inputs);
+  }
+  [[nodiscard]] std::unique_ptr<CandidateFamily> bind(const FamilyOptionValues& values,
+                                                      const CandidateContext& context,
+                                                      double nu) const override {
+    return knotted_candidates(*this, atoms(values, context, nu), KnotShape::kStep);
   }
   // The knot is a place, which is stretched along with its input.
   [[nodiscard]] std::vector<Coordinate> coordinates(const Atom& atom) const override {

@@ -114,7 +114,8 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   const Plan& plan = work.plan;
   const Problem problem = data.problem(work.workers);
   const auto engine = task.engine != EngineKind::kGram
-                          ? make_lazy_engine(problem, candidates, plan.options.precision)
+                          ? make_lazy_engine(problem, candidates, plan.options.precision,
+                                             kept_bytes(memory_limit_bytes(plan.options)))
                       : task.sums.empty() ? make_gram_engine(problem, candidates)
                                           : make_gram_engine(task.sums);
   GreedyOptions options = plan.search_options(task.penalty);

@@ -62,7 +62,8 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
           data.text_columns,
           work.plan.times.deadline(Timetable::kPartOfTuning),
           end_of_tuning(work),
-          work.plan.width_rule};
+          work.plan.width_rule,
+          kept_bytes(memory_limit_bytes(options))};
 }
 
 // The folds of the rows to choose with; each has its own metric where one is learned.

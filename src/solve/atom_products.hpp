@@ -17,9 +17,15 @@ namespace mfga {
                                    std::span<const Atom> atoms, Index n_new, Workers& workers,
                                    std::span<const double> derivatives = {});
 
-// Products weighted by L'' at `score`, of the last `n_new` of the atoms: [n_new x (1 + atoms)], the columns
-// being 1 and every atom.
-[[nodiscard]] Matrix weighted_atom_products(const Problem& problem, const ScoreFunction& score,
-                                            std::span<const Atom> atoms, Index n_new);
+// The same with derivatives, and products of the new atoms that are weighted by `curvatures`, one number per
+// row: [n_new x (1 + atoms)], the columns being 1 and every atom.
+struct CurvedProducts {
+  Matrix plain;
+  Matrix curvature;
+};
+[[nodiscard]] CurvedProducts curved_atom_products(const BlockedRows& rows, std::span<const double> targets,
+                                                  std::span<const Atom> atoms, Index n_new, Workers& workers,
+                                                  std::span<const double> derivatives,
+                                                  std::span<const double> curvatures);
 
 }  // namespace mfga

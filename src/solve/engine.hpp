@@ -43,6 +43,12 @@ class Engine {
   [[nodiscard]] virtual double loss_sum(const ActiveSet& active) = 0;
   // Also the gradient of that sum, which may be inexact.
   virtual double gradient(const ActiveSet& active, Gradient& out) = 0;
+  // The same, and what `correlations` says, from one look at the rows where that is possible.
+  virtual double gradient_and_correlations(const ActiveSet& active, const Matrix& combinations, Gradient& out,
+                                           Matrix& correlations_out) {
+    correlations_out = correlations(active, combinations);
+    return gradient(active, out);
+  }
   // The gradient again, exactly.
   virtual void exact_gradient(const ActiveSet& active, Gradient& out) = 0;
   // Products of some candidates; `active` is that of the last gradient, but may have grown. Engines for the
@@ -60,10 +66,15 @@ class Engine {
 // engine, one number for each of them and each candidate, stay small for any number of combinations.
 [[nodiscard]] Index correlations_at_a_time(Index candidates);
 
+// What the lazy engine may keep of candidates that take long to compute.
+inline constexpr double kMostKeptBytes = 0x1p29;
+[[nodiscard]] double kept_bytes(double memory_limit);
+
 // Precision::kMixed: gradients in single precision with their error bounds. Everything that enters a model is
 // computed in double precision in any case.
 [[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
-                                                       Precision precision);
+                                                       Precision precision,
+                                                       double most_kept_bytes = kMostKeptBytes);
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates);
 // From sums that are there already, over several groups of rows taken together.
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(std::vector<std::shared_ptr<const GramSums>> parts);

@@ -51,7 +51,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       // Line 2: the gradient of the empirical risk at the current coefficients.
       const bool full = active.size() >= options.terms;
       auto phase_start = std::chrono::steady_clock::now();
-      const double risk = (full ? engine.loss_sum(active) : engine.gradient(active, gradient)) / rows;
+      const double risk = (full ? engine.loss_sum(active) : selector.gradient(set, gradient)) / rows;
       if (!full) {
         result.seconds.gradient += seconds_since(phase_start);
         ++result.gradient_passes;

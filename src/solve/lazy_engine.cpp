@@ -1,11 +1,11 @@
 // The lazy engine: every question is one pass over the row blocks, and the values of the active atoms are
 // computed again in each block. That costs about as much as reading them back from memory would, and
-// nothing of size N x M is ever stored.
-#include <cblas.h>
-
+// nothing of size N x M is ever stored. Only of candidates that take long to compute, such as columns of
+// kernels, the values are kept where there is room for them.
 #include <algorithm>
 #include <cmath>
 
+#include "core/row_combinations.hpp"
 #include "solve/atom_products.hpp"
 #include "solve/engine.hpp"
 
@@ -14,10 +14,14 @@ namespace {
 
 class LazyEngine final : public Engine {
  public:
-  LazyEngine(const Problem& problem, const Candidates& candidates, Precision precision)
-      : problem_(problem), candidates_(candidates), derivatives_(problem.targets.size()) {
-    if (precision == Precision::kMixed && candidates.have_single())
-      single_errors_ = candidates.single_errors(problem.rows, problem.workers);
+  LazyEngine(const Problem& problem, const Candidates& candidates, Precision precision,
+             double most_kept_bytes)
+      : problem_(problem),
+        candidates_(candidates.kept_for(problem.rows, problem.workers, most_kept_bytes)),
+        derivatives_(problem.targets.size()) {
+    if (!problem.loss.constant_curvature()) curvatures_.resize(problem.targets.size());
+    if (precision == Precision::kMixed && candidates_.have_single())
+      single_errors_ = candidates_.single_errors(problem.rows, problem.workers);
   }
 
   [[nodiscard]] std::string_view name() const override { return "lazy"; }
@@ -28,30 +32,38 @@ class LazyEngine final : public Engine {
 
   double gradient(const ActiveSet& active, Gradient& out) override {
     const ScoreFunction score = active.score();
-    const bool single = !single_errors_.empty();
     const std::vector<double> sums = candidates_.sums(
         problem_.rows, problem_.workers, 1, 2,
         [&](const RowBlock& block, Arena& arena, double* loss_and_square) {
           double* scores = arena.take(block.rows);
-          double* derivatives = derivatives_.data() + block.first_row;
           score.evaluate(block, scores, arena);
-          loss_and_square[0] += problem_.gradient_of(block, scores, derivatives);
-          for (Index n = 0; n < block.rows; ++n) loss_and_square[1] += derivatives[n] * derivatives[n];
-          return Candidates::BlockColumns{derivatives, block.rows};
+          return Candidates::BlockColumns{derivatives_at(block, scores, loss_and_square), block.rows};
         },
-        single);
-    const Index n_candidates = candidates_.size();
-    out.values.assign(sums.begin(), sums.begin() + n_candidates);
-    out.errors.clear();
-    const double loss = sums[static_cast<std::size_t>(n_candidates)];
-    if (!single) return loss;
-    const double norm = std::sqrt(sums.back());
-    for (const double error : single_errors_) out.errors.push_back(error * norm);
-    // Products of large inputs may leave the range of single precision.
-    if (!std::all_of(out.values.begin(), out.values.end(), [](double g) { return std::isfinite(g); }) ||
-        !std::all_of(out.errors.begin(), out.errors.end(), [](double e) { return std::isfinite(e); }))
-      exact_gradient(active, out);
-    return loss;
+        !single_errors_.empty());
+    return gradient_of_sums(active, sums, out);
+  }
+
+  double gradient_and_correlations(const ActiveSet& active, const Matrix& combinations, Gradient& out,
+                                   Matrix& correlations_out) override {
+    // The score is one more combination.
+    Matrix with_score(1 + combinations.rows, combinations.cols);
+    with_score(0, 0) = active.intercept;
+    std::ranges::copy(active.theta, with_score.row(0) + 1);
+    std::ranges::copy(combinations.values, with_score.row(1));
+    const AtomValues values(active.atoms);
+    const std::vector<double> sums = candidates_.sums(
+        problem_.rows, problem_.workers, with_score.rows, 2,
+        [&](const RowBlock& block, Arena& arena, double* loss_and_square) {
+          double* columns = combined(values, with_score, block, arena);
+          std::copy_n(derivatives_at(block, columns, loss_and_square), block.rows, columns);
+          weight_columns(block, combinations.rows, columns + block.stride);
+          return Candidates::BlockColumns{columns, block.stride};
+        },
+        !single_errors_.empty());
+    correlations_out = Matrix(combinations.rows, candidates_.size());
+    const auto first = sums.begin() + candidates_.size();
+    std::copy_n(first, correlations_out.values.size(), correlations_out.values.begin());
+    return gradient_of_sums(active, sums, out);
   }
 
   void exact_gradient(const ActiveSet& /*active*/, Gradient& out) override {
@@ -71,54 +83,95 @@ class LazyEngine final : public Engine {
     std::vector<Atom> atoms = active.atoms;
     for (const Index candidate : added) atoms.push_back(candidates_.atom(candidate));
     const auto n_added = static_cast<Index>(added.size());
-    const Matrix sums =
-        atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers, derivatives_);
+    CurvedProducts products;
+    if (with_curvature) {
+      products = curved_atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers,
+                                      derivatives_, curvatures_);
+    } else {
+      products.plain =
+          atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers, derivatives_);
+    }
+    const Matrix& sums = products.plain;
     CandidateProducts result{Matrix(n_added, sums.cols - 1), {}, {}};
     for (Index i = 0; i < n_added; ++i) {
       std::copy_n(sums.row(i), sums.cols - 1, result.values.row(i));
       result.gradient.push_back(sums(i, sums.cols - 1));
     }
-    if (with_curvature) {
-      std::vector<Atom> before = active.atoms;
-      before.resize(active.theta.size());  // those at which the last gradient was
-      result.curvature =
-          weighted_atom_products(problem_, {before, active.theta, active.intercept}, atoms, n_added);
-    }
+    result.curvature = std::move(products.curvature);
     return result;
   }
 
   [[nodiscard]] Matrix correlations(const ActiveSet& active, const Matrix& combinations) override {
     const AtomValues values(active.atoms);
-    const std::vector<double> sums = candidates_.sums(
-        problem_.rows, problem_.workers, combinations.rows, 0,
-        [&](const RowBlock& block, Arena& arena, double* /*more*/) {
-          double* atoms = arena.take((1 + values.size()) * block.stride);
-          std::fill_n(atoms, block.rows, 1.0);
-          values.evaluate(block, 0, values.size(), atoms + block.stride, block.stride, arena);
-          double* columns = arena.take(combinations.rows * block.stride);
-          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(combinations.rows),
-                      static_cast<int>(block.rows), static_cast<int>(combinations.cols), 1.0,
-                      combinations.values.data(), static_cast<int>(combinations.cols), atoms,
-                      static_cast<int>(block.stride), 0.0, columns, static_cast<int>(block.stride));
-          for (Index c = 0; c < combinations.rows; ++c) {
-            double* column = columns + c * block.stride;
-            static_cast<void>(times_weights(block, column, column));
-          }
-          return Candidates::BlockColumns{columns, block.stride};
-        });
+    const std::vector<double> sums =
+        candidates_.sums(problem_.rows, problem_.workers, combinations.rows, 0,
+                         [&](const RowBlock& block, Arena& arena, double* /*more*/) {
+                           double* columns = combined(values, combinations, block, arena);
+                           weight_columns(block, combinations.rows, columns);
+                           return Candidates::BlockColumns{columns, block.stride};
+                         });
     Matrix result(combinations.rows, candidates_.size());
     std::copy(sums.begin(), sums.end(), result.values.begin());
     return result;
   }
 
   [[nodiscard]] std::vector<double> square_norms() override {
-    return candidates_.square_norms(problem_.rows, problem_.workers);
+    if (square_norms_.empty()) square_norms_ = candidates_.square_norms(problem_.rows, problem_.workers);
+    return square_norms_;
   }
 
  private:
+  // Combinations of 1 and the atoms on the rows of a block, [combinations x block.stride].
+  [[nodiscard]] static double* combined(const AtomValues& values, const Matrix& combinations,
+                                        const RowBlock& block, Arena& arena) {
+    double* atoms = arena.take((1 + values.size()) * block.stride);
+    std::fill_n(atoms, block.rows, 1.0);
+    values.evaluate(block, 0, values.size(), atoms + block.stride, block.stride, arena);
+    double* columns = arena.take(combinations.rows * block.stride);
+    set_combinations(combinations.values.data(), combinations.rows, atoms, combinations.cols, block.stride,
+                     block.rows, columns, block.stride);
+    return columns;
+  }
+
+  static void weight_columns(const RowBlock& block, Index count, double* columns) {
+    for (Index c = 0; c < count; ++c) {
+      double* column = columns + c * block.stride;
+      static_cast<void>(times_weights(block, column, column));
+    }
+  }
+
+  // Those of the loss, which are remembered; adds the loss and their square norm.
+  [[nodiscard]] const double* derivatives_at(const RowBlock& block, const double* scores,
+                                             double* loss_and_square) {
+    double* derivatives = derivatives_.data() + block.first_row;
+    loss_and_square[0] += curvatures_.empty() ? problem_.gradient_of(block, scores, derivatives)
+                                              : problem_.derivatives_of(block, scores, derivatives,
+                                                                        curvatures_.data() + block.first_row);
+    for (Index n = 0; n < block.rows; ++n) loss_and_square[1] += derivatives[n] * derivatives[n];
+    return derivatives;
+  }
+
+  // Of sums that begin with the gradient and end with the loss and the square norm of its derivatives.
+  // Returns the loss.
+  double gradient_of_sums(const ActiveSet& active, const std::vector<double>& sums, Gradient& out) {
+    out.values.assign(sums.begin(), sums.begin() + candidates_.size());
+    out.errors.clear();
+    const double loss = sums[sums.size() - 2];
+    if (single_errors_.empty()) return loss;
+    const double norm = std::sqrt(sums.back());
+    for (const double error : single_errors_) out.errors.push_back(error * norm);
+    // Products of large inputs may leave the range of single precision.
+    if (!std::all_of(out.values.begin(), out.values.end(), [](double g) { return std::isfinite(g); }) ||
+        !std::all_of(out.errors.begin(), out.errors.end(), [](double e) { return std::isfinite(e); }))
+      exact_gradient(active, out);
+    return loss;
+  }
+
   Problem problem_;
-  const Candidates& candidates_;
+  Candidates candidates_;
   std::vector<double> derivatives_;    // [rows]: of the loss at the last gradient
+  std::vector<double> curvatures_;     // L'' there, where it depends on the row; else empty
+  std::vector<double> square_norms_;   // of the candidates, once they are known
   std::vector<double> single_errors_;  // see Candidates::single_errors; empty: gradients are exact
   int failures_ = 0;                   // how often single precision did not decide
 };
@@ -126,9 +179,11 @@ class LazyEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
-                                         Precision precision) {
-  return std::make_unique<LazyEngine>(problem, candidates, precision);
+                                         Precision precision, double most_kept_bytes) {
+  return std::make_unique<LazyEngine>(problem, candidates, precision, most_kept_bytes);
 }
+
+double kept_bytes(double memory_limit) { return std::min(kMostKeptBytes, memory_limit / 4); }
 
 Index correlations_at_a_time(Index candidates) {
   constexpr Index kNumbers = Index{1} << 20;

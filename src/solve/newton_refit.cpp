@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
@@ -37,10 +38,36 @@ constexpr double kSufficientDecrease = 1e-4;
 using Vector = Eigen::VectorXd;
 using SquareMatrix = Eigen::MatrixXd;
 
-struct ActiveAtoms {
+// The atoms of a refit. Their values on all rows are kept from its first look at them on, where there is
+// room, since it looks several times.
+class ActiveAtoms {
+ public:
+  ActiveAtoms(std::span<const Atom> atoms, Index n_rows) : list(atoms), values_(atoms) {
+    constexpr Index kMostNumbers = Index{1} << 23U;  // 64 MiB
+    if (size() == 0 || n_rows > kMostNumbers / size()) return;
+    kept_ = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(n_rows * size()));
+    is_kept_ = std::make_unique<bool[]>(static_cast<std::size_t>(n_rows / kBlockRows + 1));
+  }
+  [[nodiscard]] Index size() const { return values_.size(); }
+  // out[i * block.stride + n] = atom i on row n.
+  void evaluate(const RowBlock& block, double* out, Arena& arena) const {
+    if (kept_ == nullptr) {
+      values_.evaluate(block, 0, size(), out, block.stride, arena);
+      return;
+    }
+    double* own = kept_.get() + block.first_row * size();
+    bool& is_kept = is_kept_[static_cast<std::size_t>(block.first_row / kBlockRows)];
+    if (!is_kept) values_.evaluate(block, 0, size(), own, block.rows, arena);
+    is_kept = true;
+    for (Index i = 0; i < size(); ++i) std::copy_n(own + i * block.rows, block.rows, out + i * block.stride);
+  }
+
   std::span<const Atom> list;
-  AtomValues values;
-  [[nodiscard]] Index size() const { return values.size(); }
+
+ private:
+  AtomValues values_;
+  std::unique_ptr<double[]> kept_;   // [atoms x rows] of each block
+  std::unique_ptr<bool[]> is_kept_;  // of each block, whether they are there
 };
 
 class NewtonRefit final : public Refit {
@@ -52,7 +79,7 @@ class NewtonRefit final : public Refit {
   [[nodiscard]] bool needs_products() const override { return false; }
 
   RefitReport solve(ActiveSet& active) override {
-    const ActiveAtoms atoms{active.atoms, AtomValues(active.atoms)};
+    const ActiveAtoms atoms(active.atoms, problem_.rows.rows());
     Vector point = Vector::Zero(offset_ + atoms.size());  // (c, theta)
     if (offset_ == 1) point[0] = active.intercept;
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
@@ -110,7 +137,7 @@ class NewtonRefit final : public Refit {
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
-    const ActiveAtoms none{{}, AtomValues({})};
+    const ActiveAtoms none({}, problem_.rows.rows());
     static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constant()), 0));
     factorise(0);
   }
@@ -204,7 +231,7 @@ class NewtonRefit final : public Refit {
           double* first = arena.take(block.rows);
           double* second = arena.take(block.rows);
           if (offset_ == 1) std::fill(values, values + block.rows, 1.0);
-          atoms.values.evaluate(block, 0, atoms.size(), values + offset_ * block.stride, block.stride, arena);
+          atoms.evaluate(block, values + offset_ * block.stride, arena);
           cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,
                       scores, 1);
           double* gradient = out + n_entries;

@@ -78,29 +78,43 @@ void Selector::restart(std::span<const Index> candidates, Index shortlist) {
   for (const Index candidate : candidates) excluded_[static_cast<std::size_t>(candidate)] = true;
 }
 
+void Selector::reduce_curvatures(const Matrix& correlations) {
+  for (Index c = 0; c < correlations.rows; ++c) {
+    const double* share = correlations.row(c);
+    for (std::size_t j = 0; j < curvatures_.size(); ++j) curvatures_[j] -= share[j] * share[j];
+  }
+}
+
 void Selector::reduce_curvatures(const ActiveSet& active, const Matrix& combinations) {
   const Index at_a_time = correlations_at_a_time(candidates_.size());
   for (Index first = 0; first < combinations.rows; first += at_a_time) {
     Matrix some(std::min(at_a_time, combinations.rows - first), combinations.cols);
     std::copy_n(combinations.row(first), some.rows * some.cols, some.values.data());
-    const Matrix shares = engine_.correlations(active, some);
-    for (Index c = 0; c < shares.rows; ++c) {
-      const double* share = shares.row(c);
-      for (std::size_t j = 0; j < curvatures_.size(); ++j) curvatures_[j] -= share[j] * share[j];
-    }
+    reduce_curvatures(engine_.correlations(active, some));
   }
 }
 
-void Selector::update_curvatures(const GrowingSet& set) {
-  if (curvatures_.empty() || !options_.exact_gain || !problem_.loss.constant_curvature()) return;
+Matrix Selector::new_combinations(const GrowingSet& set) {
+  if (curvatures_.empty() || !options_.exact_gain || !problem_.loss.constant_curvature()) return {};
   const Matrix combinations = set.refit.orthonormal_combinations(explained_);
-  if (combinations.rows == 0) return;
   explained_ += combinations.rows;
   const Index without_constant = problem_.intercept == Intercept::kUnpenalised ? 0 : 1;
   Matrix with_constant(combinations.rows, 1 + set.active.size());
   for (Index c = 0; c < combinations.rows; ++c)
     std::copy_n(combinations.row(c), combinations.cols, with_constant.row(c) + without_constant);
-  reduce_curvatures(set.active, with_constant);
+  return with_constant;
+}
+
+double Selector::gradient(const GrowingSet& set, Gradient& out) {
+  const Matrix combinations = new_combinations(set);
+  if (combinations.rows == 0 || combinations.rows >= correlations_at_a_time(candidates_.size())) {
+    reduce_curvatures(set.active, combinations);
+    return engine_.gradient(set.active, out);
+  }
+  Matrix correlations;
+  const double loss = engine_.gradient_and_correlations(set.active, combinations, out, correlations);
+  reduce_curvatures(correlations);
+  return loss;
 }
 
 double Selector::ranking_weight(std::size_t candidate) const {
@@ -231,7 +245,6 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
   constexpr Index kFirstCrowd = 16;
   constexpr Index kLargestCrowd = 256;
   Index crowd = 0;
-  update_curvatures(set);
   std::vector<Index> added;
   while (static_cast<Index>(added.size()) < count) {
     const Index wanted = count - static_cast<Index>(added.size());

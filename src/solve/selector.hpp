@@ -51,6 +51,9 @@ class Selector {
   // Begins with another set, of which these candidates are a part already; what was found out about all
   // candidates is kept, so this is not for exact gains.
   void restart(std::span<const Index> candidates, Index shortlist);
+  // The gradient at the set, as Engine::gradient gives it, and what the curvatures need to know of the atoms
+  // that have joined. Returns the sum of the losses.
+  double gradient(const GrowingSet& set, Gradient& out);
   // Adds up to `count` candidates, best first; `gradient` is that at the set. Returns those added; candidates
   // that depend on the atoms of the set are appended to `dependent`. None of either is ever added again.
   [[nodiscard]] std::vector<Index> add(Gradient& gradient, Index count, GrowingSet& set,
@@ -92,10 +95,12 @@ class Selector {
   // Of a shortlist, what pick_one_by_one says.
   [[nodiscard]] Batch picks(const Batch& shortlist, const Gradient& gradient, Index count,
                             Refit& refit) const;
-  // Takes off what the combinations explain, [n x (1 + atoms)] as for Engine::correlations.
+  // Takes off what combinations explain, given their products with every candidate.
+  void reduce_curvatures(const Matrix& correlations);
+  // The same, given the combinations, [n x (1 + atoms)] as for Engine::correlations.
   void reduce_curvatures(const ActiveSet& active, const Matrix& combinations);
-  // Takes off what the atoms that have joined since the last call explain.
-  void update_curvatures(const GrowingSet& set);
+  // Of a constant and the atoms: those that say what the atoms that have joined since the last call explain.
+  [[nodiscard]] Matrix new_combinations(const GrowingSet& set);
   [[nodiscard]] double ranking_weight(std::size_t candidate) const;
   [[nodiscard]] Gradient ranking(const Gradient& gradient) const;
 

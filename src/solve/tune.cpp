@@ -122,15 +122,22 @@ class TuningRun {
 
 }  // namespace
 
+Matrix refit_products(const Problem& problem, std::span<const Atom> atoms) {
+  if (!make_refit(problem, {})->needs_products()) return {};
+  return atom_products(problem.rows, problem.targets, atoms, static_cast<Index>(atoms.size()),
+                       problem.workers);
+}
+
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active) {
+  return fit_coefficients(problem, ridge, refit_products(problem, active.atoms), active);
+}
+
+FittedCoefficients fit_coefficients(const Problem& problem, double ridge, const Matrix& products,
+                                    ActiveSet& active) {
   FittedCoefficients fitted;
   fitted.refit = make_refit(problem, {ridge, 0});
-  if (fitted.refit->needs_products()) {
-    const Matrix products =
-        atom_products(problem.rows, problem.targets, active.atoms, active.size(), problem.workers);
-    for (Index i = 0; i < active.size(); ++i)
-      fitted.refit->append({products.row(i), static_cast<std::size_t>(2 + i + 1)});
-  }
+  for (Index i = 0; i < products.rows; ++i)
+    fitted.refit->append({products.row(i), static_cast<std::size_t>(2 + i + 1)});
   const RefitReport report = fitted.refit->solve(active);
   fitted.converged = report.converged;
   fitted.objective = report.loss_sum ? *report.loss_sum : loss_sum(problem, active.score());

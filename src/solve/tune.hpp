@@ -51,6 +51,11 @@ struct FittedCoefficients {
 };
 // Fits the coefficients of given atoms to the rows; starts from those of `active`.
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active);
+// The same with products that are known already, for fits with several ridges.
+FittedCoefficients fit_coefficients(const Problem& problem, double ridge, const Matrix& products,
+                                    ActiveSet& active);
+// Products of the atoms as the refit of the problem's loss wants to be told of them; empty if it does not.
+[[nodiscard]] Matrix refit_products(const Problem& problem, std::span<const Atom> atoms);
 
 // The mean over the rows of g g^T, with g the gradient of the score by the inputs: how strongly it depends on
 // each of them, and on which combinations.

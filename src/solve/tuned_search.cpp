@@ -28,11 +28,40 @@ constexpr std::array kStops = {0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 
 // And it ends where their loss has not fallen at so many stops.
 constexpr std::size_t kPatience = 3;
 
+// What a selection from the rows of a fold begins with.
+struct Searchable {
+  Searchable(const Problem& all, const std::vector<double>& stretch_of_inputs,
+             const TunedSearchOptions& options, double most_kept_bytes)
+      : stretch(stretch_of_inputs),
+        rows(all.rows.stretched(stretch)),
+        problem(all.with_rows(rows)),
+        candidates(options.dictionary, {rows.inputs(), width(options), options.seed, &rows,
+                                        options.text_columns, &problem.workers}) {
+    if (options.normalise)
+      candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
+    engine = make_lazy_engine(problem, candidates, options.precision, most_kept_bytes);
+  }
+  Searchable(const Searchable&) = delete;  // its parts refer to one another
+  Searchable& operator=(const Searchable&) = delete;
+
+  std::vector<double> stretch;
+  BlockedRows rows;
+  Problem problem;
+  Candidates candidates;
+  std::unique_ptr<Engine> engine;
+
+ private:
+  [[nodiscard]] double width(const TunedSearchOptions& options) const {
+    if (!options.dictionary.needs_sigma()) return 1;
+    return width_by(options.width_rule, rows, options.seed, problem.workers).sigma;
+  }
+};
+
 class TunedSearch {
  public:
   TunedSearch(std::span<const TuningFold> folds, const TunedSearchOptions& options,
               const TunedSearchCallback& on_step)
-      : folds_(folds), options_(options), on_step_(on_step) {}
+      : folds_(folds), options_(options), on_step_(on_step), searchable_(folds.size()) {}
 
   // Those of the folds, with the same rounds and ridges.
   using Models = std::vector<TunedModel>;
@@ -166,32 +195,36 @@ class TunedSearch {
 
   // Adds atoms until there are so many.
   void select(Index terms, Models& models) {
-    for (std::size_t f = 0; f < folds_.size(); ++f) select(terms, folds_[f].problem, models[f]);
+    for (std::size_t f = 0; f < folds_.size(); ++f)
+      select(terms, searchable(f, models[f].stretch), models[f]);
   }
-  void select(Index terms, const Problem& all, TunedModel& model) {
-    const BlockedRows rows = all.rows.stretched(model.stretch);
-    const Problem problem = all.with_rows(rows);
-    const double sigma = options_.dictionary.needs_sigma()
-                             ? width_by(options_.width_rule, rows, options_.seed, problem.workers).sigma
-                             : 1;
-    Candidates candidates(options_.dictionary, {rows.inputs(), sigma, options_.seed, &rows,
-                                                options_.text_columns, &problem.workers});
-    if (options_.normalise)
-      candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
-    model.candidates = candidates.size();
-    model.sigmas = candidates.sigmas();
-    model.kernel_weights.assign(candidates.weights().begin(), candidates.weights().end());
-    const auto engine = make_lazy_engine(problem, candidates, options_.precision);
+  void select(Index terms, const Searchable& fold, TunedModel& model) {
+    model.candidates = fold.candidates.size();
+    model.sigmas = fold.candidates.sigmas();
+    model.kernel_weights.assign(fold.candidates.weights().begin(), fold.candidates.weights().end());
     GreedyOptions greedy = options_.greedy;
     greedy.terms = terms;
     greedy.penalty = {model.ridge, 0};
-    const auto refit = make_refit(problem, greedy.penalty);
+    const auto refit = make_refit(fold.problem, greedy.penalty);
     const StepCallback on_step = [&](const GreedyStep& step, const ActiveSet& active) {
       stop_if_over(options_.end);
       if (on_step_) on_step_(active.size(), 0, step.risk);
     };
-    model.active = run_greedy(problem, candidates, *engine, *refit, greedy, on_step, model.active).active;
+    model.active =
+        run_greedy(fold.problem, fold.candidates, *fold.engine, *refit, greedy, on_step, model.active).active;
     std::ranges::fill(model.active.candidates, Index{-1});  // the next candidates are others
+  }
+
+  // That of the last search of the fold, if inputs are stretched as they were then: the ridges of a first
+  // round, and rounds without stretches.
+  [[nodiscard]] const Searchable& searchable(std::size_t fold, const std::vector<double>& stretch) {
+    std::unique_ptr<Searchable>& last = searchable_[fold];
+    if (last == nullptr || last->stretch != stretch) {
+      last.reset();
+      last = std::make_unique<Searchable>(folds_[fold].problem, stretch, options_,
+                                          options_.most_kept_bytes / static_cast<double>(folds_.size()));
+    }
+    return *last;
   }
 
   // Returns the number of steps.
@@ -268,7 +301,13 @@ class TunedSearch {
     const Models start = models;
     double best_loss = std::numeric_limits<double>::infinity();
     double n_rows = 0;
-    for (const TuningFold& fold : folds_) n_rows += fold.held_out->rows.total_weight();
+    std::vector<Matrix> products;  // the same for all ridges
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      stop_if_over(options_.end);
+      n_rows += folds_[f].held_out->rows.total_weight();
+      const BlockedRows rows = folds_[f].problem.rows.stretched(models[f].stretch);
+      products.push_back(refit_products(folds_[f].problem.with_rows(rows), models[f].active.atoms));
+    }
     for (const double ridge : ridges) {
       Models tried = start;
       double loss = 0;
@@ -277,7 +316,8 @@ class TunedSearch {
         TunedModel& model = tried[f];
         const BlockedRows rows = folds_[f].problem.rows.stretched(model.stretch);
         model.ridge = ridge;
-        static_cast<void>(fit_coefficients(folds_[f].problem.with_rows(rows), ridge, model.active));
+        static_cast<void>(
+            fit_coefficients(folds_[f].problem.with_rows(rows), ridge, products[f], model.active));
         loss += held_out_loss(folds_[f], model.active, model.stretch);
       }
       if (!(loss < best_loss)) continue;
@@ -290,6 +330,7 @@ class TunedSearch {
   std::span<const TuningFold> folds_;
   const TunedSearchOptions& options_;
   const TunedSearchCallback& on_step_;
+  std::vector<std::unique_ptr<Searchable>> searchable_;  // of each fold, at the last stretch
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -28,6 +28,7 @@ struct TunedSearchOptions {
   // And from then on nothing at all is done: OutOfTime is thrown.
   Deadline end = kNever;
   WidthRule width_rule = WidthRule::kAutomatic;  // of kernels without a width of their own
+  double most_kept_bytes = kMostKeptBytes;       // see make_lazy_engine
 
   [[nodiscard]] bool is_late() const { return is_over(deadline); }
 };
