@@ -148,7 +148,27 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
     for (const Index position : positions)
       some_weights.push_back((*weights_)[static_cast<std::size_t>(position)]);
   }
-  return result.weighted(std::move(some_weights));
+  result = result.weighted(std::move(some_weights));
+  result.keep_warped_values();
+  return result;
+}
+
+void BlockedRows::keep_warped_values() {
+  constexpr Index kMostNumbers = Index{1} << 23U;  // 64 MiB
+  warped_values_ = nullptr;
+  const auto n_warped = static_cast<Index>(warped_.size());
+  if (n_warped == 0 || rows_ > kMostNumbers / n_warped) return;
+  Matrix values = Matrix::uninitialised(n_warped, rows_);
+  for (Index i = 0; i < n_warped; ++i) {
+    const WarpedInput& input = warped_[static_cast<std::size_t>(i)];
+    const auto j = static_cast<std::size_t>(input.position());
+    for (Index n = 0; n < rows_; ++n) {
+      values(i, n) = ((*table_)(row_of_table(n), standardiser_.columns[j]) - standardiser_.means[j]) *
+                     standardiser_.inverse_deviations[j];
+    }
+    input.warp(values.row(i), rows_);
+  }
+  warped_values_ = std::make_shared<const Matrix>(std::move(values));
 }
 
 template <class Position>
@@ -171,7 +191,16 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
   }
   standardise_rows(rows.data(), tiled, is_direct_ ? col_stride_ : 1, standardiser_, values, block.stride,
                    norms);
-  for (const WarpedInput& input : warped_) input.apply(values + input.position() * block.stride, tiled);
+  for (std::size_t i = 0; i < warped_.size(); ++i) {
+    double* own = values + warped_[i].position() * block.stride;
+    if (warped_values_ == nullptr) {
+      warped_[i].apply(own, tiled);
+      continue;
+    }
+    const double* kept = warped_values_->row(static_cast<Index>(i));
+    for (Index r = 0; r < tiled; ++r) own[r] = kept[position(r)];
+    warped_[i].stretch(own, tiled);
+  }
   if (mixing_ != nullptr) {
     double* combined = arena.take(block.inputs * block.stride);
     set_combinations(mixing_->values.data(), block.inputs, values, block.inputs, block.stride, tiled,

@@ -66,7 +66,8 @@ class BlockedRows {
   [[nodiscard]] static BlockedRows unscaled(const TableView& table);
   // These rows with weights, one for each; none: 1.
   [[nodiscard]] BlockedRows weighted(std::vector<double> weights) const;
-  // Some of these rows, by their positions.
+  // Some of these rows, by their positions. Their warped inputs are kept, unless they are very many: warps
+  // take longer than all else that is done to a row, and subsets are looked at often.
   [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
   // These rows with input j times factors[j].
   [[nodiscard]] BlockedRows stretched(std::span<const double> factors) const;
@@ -107,6 +108,7 @@ class BlockedRows {
   template <class Position>
   [[nodiscard]] RowBlock convert(Index count, Arena& arena, Position position) const;
 
+  void keep_warped_values();
   // The numbers of a row of the table that are inputs, each at the place of its column.
   void copy_row(Index row, double* out) const;
 
@@ -115,6 +117,8 @@ class BlockedRows {
   Index col_stride_ = 1;
   Standardiser standardiser_;
   std::vector<WarpedInput> warped_;
+  // [warped inputs x rows]: before they are stretched; null: found again for every block.
+  std::shared_ptr<const Matrix> warped_values_;
   std::shared_ptr<const Matrix> mixing_;
   std::shared_ptr<const std::vector<Index>> chosen_;  // rows of the table; null: all, in their order
   std::shared_ptr<const std::vector<double>> weights_;

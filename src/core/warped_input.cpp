@@ -65,14 +65,16 @@ WarpedInput::WarpedInput(Index position, const Warp& warp, double stretch)
   knots_.resize(knots_.empty() ? 0 : std::bit_ceil(knots_.size()), std::numeric_limits<double>::infinity());
 }
 
-void WarpedInput::apply(double* values, Index count) const {
+void WarpedInput::warp(double* values, Index count) const {
   cut(values, count, lowest_, highest_);
-  if (!knots_.empty()) {
-    for (Index first = 0; first < count; first += kWarpTile) {
-      interpolate(values + first, std::min(kWarpTile, count - first), knots_.data(),
-                  static_cast<Index>(knots_.size()), values_.data(), slopes_.data());
-    }
+  if (knots_.empty()) return;
+  for (Index first = 0; first < count; first += kWarpTile) {
+    interpolate(values + first, std::min(kWarpTile, count - first), knots_.data(),
+                static_cast<Index>(knots_.size()), values_.data(), slopes_.data());
   }
+}
+
+void WarpedInput::stretch(double* values, Index count) const {
   if (stretch_ != 1) multiply(values, count, stretch_);
 }
 

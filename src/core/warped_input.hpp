@@ -16,7 +16,13 @@ class WarpedInput {
   // Multiplies what comes out.
   void stretch_by(double factor) { stretch_ *= factor; }
   // Warps standardised values in place. One that is not finite becomes NaN, so that it shows.
-  void apply(double* values, Index count) const;
+  void apply(double* values, Index count) const {
+    warp(values, count);
+    stretch(values, count);
+  }
+  // The same in two steps.
+  void warp(double* values, Index count) const;
+  void stretch(double* values, Index count) const;
 
  private:
   Index position_;

@@ -35,6 +35,45 @@ double square_deviation(const std::vector<double>& values) {
   return square / static_cast<double>(values.size());
 }
 
+TEST(Scales, SubsetsHaveTheValuesOfTheirRows) {
+  const Matrix x = sample(1500);
+  std::vector<Index> every_third;
+  for (Index n = 1499; n >= 0; n -= 3) every_third.push_back(n);
+  const std::vector<Index> some = {7, 0, 250};
+  const std::vector<double> factors = {1.5, 0.3, 2, 1, 0.7, 1.1};
+  const std::vector<double> more = {0.9, 1.7, 1, 3, 1.3, 0.6};
+  for (const ScaleKind scale : {ScaleKind::kRobust, ScaleKind::kQuantile}) {
+    const BlockedRows all(x.view(), scaled(x, scale));
+    const BlockedRows stretched = all.stretched(factors);
+    // Stretched after and before, and a part of a part.
+    const BlockedRows after = all.subset(every_third).stretched(factors);
+    const BlockedRows before = stretched.subset(every_third);
+    const BlockedRows part = after.stretched(more).subset(some);
+    Arena arena;
+    std::vector<Index> of_part;
+    for (const Index n : some) of_part.push_back(every_third[static_cast<std::size_t>(n)]);
+    const RowBlock block = stretched.gather(every_third, arena);
+    const RowBlock gathered = after.gather(some, arena);
+    const RowBlock expected_part = stretched.stretched(more).gather(of_part, arena);
+    const RowBlock loaded = after.load(0, arena);
+    const RowBlock loaded_before = before.load(0, arena);
+    const RowBlock loaded_part = part.load(0, arena);
+    ASSERT_EQ(loaded.rows, 500);
+    for (Index j = 0; j < 6; ++j) {
+      for (Index n = 0; n < loaded.rows; ++n) {
+        ASSERT_EQ(loaded.input(j)[n], block.input(j)[n]);
+        ASSERT_EQ(loaded_before.input(j)[n], block.input(j)[n]);
+        ASSERT_EQ(loaded.square_norms[n], block.square_norms[n]);
+      }
+      for (Index n = 0; n < 3; ++n) {
+        ASSERT_EQ(gathered.input(j)[n], block.input(j)[some[static_cast<std::size_t>(n)]]);
+        ASSERT_EQ(loaded_part.input(j)[n], expected_part.input(j)[n]);
+      }
+      EXPECT_EQ(after.standardised(j, 0.4), stretched.standardised(j, 0.4));
+    }
+  }
+}
+
 TEST(Scales, StandardIsLeftAlone) {
   const Matrix x = sample(500);
   for (const InputColumn& input : scaled(x, ScaleKind::kStandard))
