@@ -125,6 +125,9 @@ class Fit {
                            static_cast<double>(options.terms), static_cast<double>(options.per_step),
                            options.precision};
     EngineKind engine = choose_engine(plan_, size, workers_.threads());
+    const double limit = memory_limit_bytes(options);
+    const double needed = engine_cost(plan_, engine, size, workers_.threads()).bytes;
+    work_.most_kept_bytes = std::min(kept_bytes(limit), limit - needed);
     // Folds learn metrics of their own, from rows as they are.
     const PreparedData plain = data;
     if (options.metric != Metric::kNone) {

@@ -113,11 +113,11 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
                        const GreedyTask& task) {
   const Plan& plan = work.plan;
   const Problem problem = data.problem(work.workers);
-  const auto engine = task.engine != EngineKind::kGram
-                          ? make_lazy_engine(problem, candidates, plan.options.precision,
-                                             kept_bytes(memory_limit_bytes(plan.options)))
-                      : task.sums.empty() ? make_gram_engine(problem, candidates)
-                                          : make_gram_engine(task.sums);
+  const auto engine =
+      task.engine != EngineKind::kGram
+          ? make_lazy_engine(problem, candidates, plan.options.precision, work.most_kept_bytes)
+      : task.sums.empty() ? make_gram_engine(problem, candidates)
+                          : make_gram_engine(task.sums);
   GreedyOptions options = plan.search_options(task.penalty);
   options.terms = task.terms;
   options.per_step = std::min(options.per_step, task.terms);

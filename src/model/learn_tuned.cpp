@@ -63,7 +63,7 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
           work.plan.times.deadline(Timetable::kPartOfTuning),
           end_of_tuning(work),
           work.plan.width_rule,
-          kept_bytes(memory_limit_bytes(options))};
+          work.most_kept_bytes};
 }
 
 // The folds of the rows to choose with; each has its own metric where one is learned.

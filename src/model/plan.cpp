@@ -168,11 +168,15 @@ double memory_limit_bytes(const FitOptions& options) {
 
 std::string engine_name(EngineKind engine) { return engine == EngineKind::kGram ? "gram" : "lazy"; }
 
+EngineCost engine_cost(const Plan& plan, EngineKind engine, const ProblemSize& size, int threads) {
+  if (engine == EngineKind::kGram)
+    return plan.validation ? gram_validation_cost(size, *plan.validation, threads) : gram_engine_cost(size);
+  return plan.validation ? lazy_validation_cost(size, *plan.validation) : lazy_engine_cost(size);
+}
+
 EngineKind choose_engine(const Plan& plan, const ProblemSize& size, int threads) {
-  const EngineCost lazy =
-      plan.validation ? lazy_validation_cost(size, *plan.validation) : lazy_engine_cost(size);
-  const EngineCost gram =
-      plan.validation ? gram_validation_cost(size, *plan.validation, threads) : gram_engine_cost(size);
+  const EngineCost lazy = engine_cost(plan, EngineKind::kLazy, size, threads);
+  const EngineCost gram = engine_cost(plan, EngineKind::kGram, size, threads);
   const bool is_quadratic = plan.loss->constant_curvature().has_value();
   const double limit = memory_limit_bytes(plan.options);
   const bool gram_pays = is_quadratic && gram.bytes <= 0.5 * limit && gram.operations < lazy.operations;

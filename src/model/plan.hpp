@@ -103,6 +103,8 @@ struct Plan {
 [[nodiscard]] double memory_limit_bytes(const FitOptions& options);
 // As it stands in reports.
 [[nodiscard]] std::string engine_name(EngineKind engine);
+[[nodiscard]] EngineCost engine_cost(const Plan& plan, EngineKind engine, const ProblemSize& size,
+                                     int threads);
 // The engine for a dictionary of this size; throws if none can have it.
 [[nodiscard]] EngineKind choose_engine(const Plan& plan, const ProblemSize& size, int threads);
 
