@@ -1,8 +1,8 @@
 // Choosing the ridge, and learning what more or fewer terms would do, by k-fold cross-validation.
 //
-//   mfga::FitResult result = mfga::fit({x, y, names}, {.ridge = mfga::Ridge::cross_validated({.folds =
-//   10})}); result.model;                          // learned from all rows with the ridge that was chosen
-//   result.cross_validation->best.terms;   // what would have been best of all
+//   mfga::FitResult result = mfga::fit(data, {.ridge = mfga::Ridge::cross_validated({.folds = 10})});
+//   result.model;                         // learned from all rows with the ridge that was chosen
+//   result.cross_validation->best.terms;  // what would have been best of all
 //
 // docs/algorithm.md says what the folds share and how it is computed.
 #pragma once

@@ -51,19 +51,18 @@ class Ridge {
 class Tuning {
  public:
   // As far as held-out rows gain by it, where there are enough rows and no other option speaks against it.
-  [[nodiscard]] static Tuning automatic() { return Tuning(kAutomatic); }
+  [[nodiscard]] static Tuning automatic() { return Tuning(std::nullopt); }
   [[nodiscard]] static Tuning none() { return Tuning(0); }
   // So many steps in each round, without asking held-out rows.
   [[nodiscard]] static Tuning by_steps(int steps) { return Tuning(steps); }
 
-  [[nodiscard]] bool is_automatic() const { return steps_ == kAutomatic; }
-  [[nodiscard]] int steps() const { return is_automatic() ? 0 : steps_; }
+  [[nodiscard]] bool is_automatic() const { return !steps_; }
+  [[nodiscard]] int steps() const { return steps_.value_or(0); }
   friend bool operator==(const Tuning&, const Tuning&) = default;
 
  private:
-  static constexpr int kAutomatic = -1;
-  explicit Tuning(int steps) : steps_(steps) {}
-  int steps_;
+  explicit Tuning(std::optional<int> steps) : steps_(steps) {}
+  std::optional<int> steps_;  // empty: automatic
 };
 
 // Where an option may be empty, that means: automatic.

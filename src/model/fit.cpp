@@ -12,16 +12,13 @@
 #include "mfga/paper.hpp"
 #include "model/fit_checks.hpp"
 #include "model/learners.hpp"
+#include "model/option_table.hpp"
 #include "model/scoring.hpp"
 #include "model/start.hpp"
 #include "solve/leverage.hpp"
 
 namespace mfga {
 namespace {
-
-std::string selection_name(Selection select) {
-  return select == Selection::kGain ? "gain" : select == Selection::kNormalised ? "normalised" : "gradient";
-}
 
 // One fit, from the prepared data to the model and its report.
 class Fit {
@@ -141,7 +138,7 @@ class Fit {
     if (dictionary.needs_sigma()) find_width(work_, data);
     std::shared_ptr<const Candidates> candidates = make_candidates(work_, data, dictionary);
     report_.prepare_seconds = work_.lap();
-    report_.select = selection_name(plan_.select);
+    report_.select = option_text(FitOptions{.select = plan_.select}, fit_option_table(), "select");
 
     const std::optional<JudgedRows> judged = judged_rows(work_, plain, *candidates, engine);
     double ridge = plan_.penalty.ridge;
@@ -305,6 +302,10 @@ class Fit {
     if (best_.model()) {
       learned = *best_.model();
       report_.cut_short.emplace_back("learning from all rows (the model is one of some rows)");
+    } else if (plan_.options.start != nullptr) {
+      learned.active = terms_of_start(*plan_.options.start, data.target);
+      learned.ridge = plan_.penalty.ridge;
+      report_.cut_short.emplace_back("everything (the model is the one to start from)");
     } else {
       learned.active.intercept = data.problem(workers_).best_constant();
       report_.cut_short.emplace_back("everything (the model is a constant)");

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "features/family.hpp"
@@ -329,6 +330,17 @@ MFGA_INSTANTIATE(GenerateOptions)
 
 namespace {
 
+using GivenOptions = std::initializer_list<std::pair<std::string_view, bool>>;
+
+// Throws if any of the others is given, too.
+void refuse_together(std::string_view what, const GivenOptions& others) {
+  for (const auto& [name, is_given] : others) {
+    if (!is_given) continue;
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("{} is not possible with {}; leave one of them out", what, name));
+  }
+}
+
 void check_tuning(const FitOptions& options) {
   if (options.tune.steps() < 0 || options.tune.steps() > kMostTuningSteps) {
     throw Error(ErrorKind::kInvalidArgument, fmt::format("`tune` is {} steps; expected a number from 1 to {}",
@@ -336,32 +348,22 @@ void check_tuning(const FitOptions& options) {
   }
   const bool tunes = options.tune.steps() > 0;
   if (!tunes && options.metric == Metric::kNone) return;
-  const std::pair<std::string_view, bool> others[] = {{"`search=htp`", options.search != Search::kGreedy},
-                                                      {"`refine`", options.refine},
-                                                      {"`nu`", options.nu != KernelWeights::kUniform},
-                                                      {"`engine=gram`", options.engine == EngineKind::kGram}};
-  for (const auto& [name, is_given] : others) {
-    if (!is_given) continue;
-    throw Error(ErrorKind::kInvalidArgument, fmt::format("{} is not possible with {}; leave one of them out",
-                                                         tunes ? "`tune`" : "`metric`", name));
-  }
+  refuse_together(tunes ? "`tune`" : "`metric`", {{"`search=htp`", options.search != Search::kGreedy},
+                                                  {"`refine`", options.refine},
+                                                  {"`nu`", options.nu != KernelWeights::kUniform},
+                                                  {"`engine=gram`", options.engine == EngineKind::kGram}});
 }
 
 void check_start(const FitOptions& options) {
   if (options.start == nullptr) return;
-  const std::pair<std::string_view, bool> others[] = {{"`tune`", options.tune.steps() > 0},
-                                                      {"`metric`", options.metric != Metric::kNone},
-                                                      {"`search=htp`", options.search != Search::kGreedy},
-                                                      {"`refine`", options.refine},
-                                                      {"`nu`", options.nu != KernelWeights::kUniform},
-                                                      {"`ridge=cv`", options.ridge.validation() != nullptr},
-                                                      {"`scale`", options.scale.has_value()},
-                                                      {"`engine=gram`", options.engine == EngineKind::kGram}};
-  for (const auto& [name, is_given] : others) {
-    if (!is_given) continue;
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("{} is not possible with a model to `start` from; leave one of them out", name));
-  }
+  refuse_together("a model to `start` from", {{"`tune`", options.tune.steps() > 0},
+                                              {"`metric`", options.metric != Metric::kNone},
+                                              {"`search=htp`", options.search != Search::kGreedy},
+                                              {"`refine`", options.refine},
+                                              {"`nu`", options.nu != KernelWeights::kUniform},
+                                              {"`ridge=cv`", options.ridge.validation() != nullptr},
+                                              {"`scale`", options.scale.has_value()},
+                                              {"`engine=gram`", options.engine == EngineKind::kGram}});
 }
 
 void check_ridge(const FitOptions& options) {
@@ -435,10 +437,9 @@ void paper::Options::validate(const FitOptions& fit) const {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("`{}` is for the method mfga; {} does not search", option, name));
   }
-  if (norm_bound > 0 && (fit.tune.steps() > 0 || fit.metric != Metric::kNone)) {
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("{} is not possible with `norm_bound`; leave one of them out",
-                            fit.tune.steps() > 0 ? "`tune`" : "`metric`"));
+  if (norm_bound > 0) {
+    refuse_together("`norm_bound`",
+                    {{"`tune`", fit.tune.steps() > 0}, {"`metric`", fit.metric != Metric::kNone}});
   }
   if (norm_bound > 0 && fit.ridge.validation() != nullptr) {
     throw Error(ErrorKind::kInvalidArgument,

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "mfga/error.hpp"
+#include "model/option_table.hpp"
 #include "model/target.hpp"
 #include "solve/cross_validation.hpp"
 
@@ -166,7 +167,9 @@ double memory_limit_bytes(const FitOptions& options) {
   return 0.8 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-std::string engine_name(EngineKind engine) { return engine == EngineKind::kGram ? "gram" : "lazy"; }
+std::string engine_name(EngineKind engine) {
+  return option_text(FitOptions{.engine = engine}, fit_option_table(), "engine");
+}
 
 EngineCost engine_cost(const Plan& plan, EngineKind engine, const ProblemSize& size, int threads) {
   if (engine == EngineKind::kGram)

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <numeric>
-
 #include "losses/loss.hpp"
 #include "mfga/columns.hpp"
 #include "mfga/error.hpp"
@@ -42,7 +40,7 @@ ActiveSet terms_of_start(const Model& start, const PreparedTarget& target) {
   }
   if (start.target_shift != target.shift || start.target_scale != target.scale) {
     throw Error(ErrorKind::kInvalidArgument,
-                "the model to start from has a scaled target (`scale_target`); start from one without");
+                "the model to start from has its target on another scale (`scale_target`, `preset`)");
   }
   ActiveSet active;
   for (const Term& term : start.terms) {

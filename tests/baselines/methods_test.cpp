@@ -43,17 +43,6 @@ AllOptions with_method(const std::string& method) {
   return options;
 }
 
-std::string error_of(const TrainingData& data, const AllOptions& options) {
-  try {
-    static_cast<void>(fit(data, options));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
-
 void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
 }

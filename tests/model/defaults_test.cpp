@@ -3,26 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "mfga/error.hpp"
 #include "mfga/paper.hpp"
+#include "model/noisy_sample.hpp"
 #include "model/plan.hpp"
-#include "reference.hpp"
 
 namespace mfga {
 namespace {
-
-struct Data {
-  Matrix x = reference::random_matrix(300, 3, 4);
-  std::vector<double> y;
-  Data() {
-    const std::vector<double> noise = reference::random_vector(300, 5);
-    for (Index i = 0; i < x.rows; ++i)
-      y.push_back(std::sin(2 * x(i, 0)) + x(i, 1) + 0.3 * noise[static_cast<std::size_t>(i)]);
-  }
-  [[nodiscard]] TrainingData rows() const { return {x.view(), y}; }
-};
 
 FitOptions small_options() {
   FitOptions options;
@@ -32,8 +19,8 @@ FitOptions small_options() {
 }
 
 TEST(Defaults, ChooseTheRidgeOnHeldOutRowsAndTryToTune) {
-  const Data data;
-  const FitResult result = fit(data.rows(), small_options());
+  const NoisySample sample(300);
+  const FitResult result = fit(sample.data(), small_options());
   ASSERT_TRUE(result.cross_validation.has_value());
   EXPECT_EQ(result.cross_validation->ridges, quick_validation().ridges);
   EXPECT_TRUE(result.report.tuning.is_tried);
@@ -41,11 +28,11 @@ TEST(Defaults, ChooseTheRidgeOnHeldOutRowsAndTryToTune) {
 }
 
 TEST(Defaults, AGivenRidgeAndAGivenTuningAreThose) {
-  const Data data;
+  const NoisySample sample(300);
   FitOptions options = small_options();
   options.ridge = 0.3;
   options.tune = Tuning::none();
-  const FitResult result = fit(data.rows(), options);
+  const FitResult result = fit(sample.data(), options);
   EXPECT_FALSE(result.cross_validation.has_value());
   EXPECT_FALSE(result.report.tuning.is_tried);
   EXPECT_EQ(result.model.training.ridge, 0.3);
@@ -53,20 +40,20 @@ TEST(Defaults, AGivenRidgeAndAGivenTuningAreThose) {
 }
 
 TEST(Defaults, ThePaperAndANormBoundAreLeftAlone) {
-  const Data data;
+  const NoisySample sample(300);
   for (const paper::Options& paper : {paper::Options{.preset = true}, paper::Options{.norm_bound = 1}}) {
-    const FitResult result = paper::fit(data.rows(), small_options(), paper);
+    const FitResult result = paper::fit(sample.data(), small_options(), paper);
     EXPECT_FALSE(result.report.tuning.is_tried);
     EXPECT_FALSE(result.cross_validation.has_value());
   }
 }
 
 TEST(Defaults, WithoutARidgeNothingIsTuned) {
-  const Data data;
+  const NoisySample sample(300);
   const auto may_tune = [&](const Ridge& ridge) {
     FitOptions options = small_options();
     options.ridge = ridge;
-    return make_plan(data.rows(), options, {}).may_tune;
+    return make_plan(sample.data(), options, {}).may_tune;
   };
   EXPECT_TRUE(may_tune(Ridge::automatic()));
   EXPECT_FALSE(may_tune(0));
@@ -75,12 +62,16 @@ TEST(Defaults, WithoutARidgeNothingIsTuned) {
 }
 
 TEST(Defaults, AnotherSearchIsNotTunedWhereNobodyAskedForIt) {
-  const Data data;
+  const NoisySample sample(300);
   FitOptions options = small_options();
   options.refine = true;
-  EXPECT_FALSE(make_plan(data.rows(), options, {}).may_tune);
+  EXPECT_FALSE(make_plan(sample.data(), options, {}).may_tune);
   EXPECT_NO_THROW(options.validate());
   options.tune = Tuning::by_steps(3);
+  EXPECT_THROW(options.validate(), Error);
+  options.refine = false;
+  EXPECT_NO_THROW(options.validate());
+  options.tune = Tuning::by_steps(-1);  // is not automatic
   EXPECT_THROW(options.validate(), Error);
 }
 

@@ -31,16 +31,6 @@ struct Sample {
   [[nodiscard]] TrainingData data() const { return {x.view(), y, {"a", "b", "c", "d", "e"}}; }
 };
 
-std::string error_of(const TrainingData& data, const AllOptions& options) {
-  try {
-    static_cast<void>(fit(data, options));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
-
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }

@@ -1,11 +1,14 @@
 // Fits as tests ask for them: without what the defaults choose from the rows, and with options by their text.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "mfga/error.hpp"
 #include "mfga/paper.hpp"
 #include "model/option_table.hpp"
 
@@ -42,6 +45,17 @@ inline void set(AllOptions& options, std::string_view name, std::string_view tex
 inline FitResult fit(const TrainingData& data, const AllOptions& options,
                      const ProgressCallback& progress = {}, ThreadPool* pool = nullptr) {
   return paper::fit(data, options, options, progress, pool);
+}
+
+// The message of a fit that must be refused.
+inline std::string error_of(const TrainingData& data, const AllOptions& options) {
+  try {
+    static_cast<void>(fit(data, options));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
 }
 
 struct ValidatedFit {

@@ -17,16 +17,6 @@ AllOptions with_terms(Index terms) {
   return options;
 }
 
-std::string error_of(const TrainingData& data, const AllOptions& options) {
-  try {
-    static_cast<void>(fit(data, options));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
-
 TEST(Start, GoesOnWhereTheSearchHadEnded) {
   for (const bool classes : {false, true}) {
     const NoisySample sample(400, classes);
@@ -100,6 +90,16 @@ TEST(Start, FindsItsInputsByName) {
   const std::vector<double> expected = fit(data, options).model.scores(sample.x.view());
   const std::vector<double> found = fit(other, options).model.scores(turned.view());
   for (std::size_t n = 0; n < found.size(); ++n) EXPECT_NEAR(found[n], expected[n], 1e-9);
+}
+
+TEST(Start, StoppedAtOnceKeepsTheModel) {
+  const NoisySample sample(300);
+  const Model first = fit(sample.data(), with_terms(4)).model;
+  AllOptions options = with_terms(6);
+  options.start = &first;
+  const FitResult second = fit(sample.data(), options, [](const Progress&) { return ProgressAction::kStop; });
+  EXPECT_TRUE(second.report.stopped);
+  EXPECT_GE(second.model.terms.size(), 4U);
 }
 
 TEST(Start, SaysWhatDoesNotFit) {
