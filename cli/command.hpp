@@ -83,7 +83,7 @@ struct ModelFile {
 // The rows of such a file, its columns in the order of the inputs.
 struct ModelTable {
   Table table;
-  std::vector<double> targets;  // regression: numbers; classification: 1 for the second label, else 0
+  std::vector<double> targets;  // as evaluate_scores takes them
   std::vector<std::string> warnings;
 };
 // With the target: the one of the training table where `target_choice` is empty. And with weights, if a
@@ -97,6 +97,8 @@ struct ModelTable {
 
 [[nodiscard]] Json to_json(const Evaluation& evaluation);
 [[nodiscard]] std::string to_text(const Evaluation& evaluation);
+// What there is to say of each of several classes; else nothing.
+[[nodiscard]] std::string classes_text(const Evaluation& evaluation);
 
 // What may be wrong with a table, and what it holds that the model does not know.
 [[nodiscard]] std::vector<std::string> table_warnings(const Table& table);

@@ -35,7 +35,7 @@ std::map<std::string, double> constants(const Model& model) {
   std::map<std::string, double> result;
   for (const Term& term : model.terms) {
     const AtomFormula formula = describe(term.atom, model.input_names());
-    result[formula.text] += term.coefficient * formula.factor;
+    result[formula.text] += term.coefficients.front() * formula.factor;
   }
   return result;
 }
@@ -53,7 +53,8 @@ void print_formulas(const Model& truth, const Model& learned) {
     return found == values.end() ? std::string("-") : fmt::format("{:+.3f}", found->second);
   };
   print("  {:<24} {:>10} {:>10}\n", "term", "true", "learned");
-  print("  {:<24} {:>+10.3f} {:>+10.3f}\n", "(constant)", truth.intercept, learned.intercept);
+  print("  {:<24} {:>+10.3f} {:>+10.3f}\n", "(constant)", truth.outputs.front().intercept,
+        learned.outputs.front().intercept);
   for (const std::string& formula : formulas) {
     print("  {:<24} {:>10} {:>10}\n", formula, entry(true_constants, formula),
           entry(learned_constants, formula));
@@ -92,7 +93,7 @@ void run_demo() {
   constant.terms.clear();
   double mean = 0;
   for (const double y : train_y) mean += y / static_cast<double>(kTrainRows);
-  constant.intercept = mean;
+  constant.outputs.front().intercept = mean;
 
   print("Picked {} of {} candidates ({}), one at a time:\n\n", learned.model.terms.size(),
         learned.report.candidates, learned.report.features);

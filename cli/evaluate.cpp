@@ -33,7 +33,7 @@ void run_evaluate(EvaluateCommand& command) {
   } else if (!command.common.quiet) {
     print("{}\n", table_summary(data.table));
     for (const std::string& warning : spelled(data.warnings)) print("warning: {}\n", escaped(warning));
-    print("{}\n", to_text(evaluation));
+    print("{}\n{}", to_text(evaluation), classes_text(evaluation));
   }
 }
 
@@ -48,7 +48,7 @@ void add_evaluate(CLI::App& tool) {
       ->required()
       ->type_name("DATA");
   app->add_option("--target", command->target,
-                  "target column by name or index; default: the one of the training table")
+                  "target column by name or index, several between commas; default: as in the training table")
       ->type_name("COLUMN");
   app->add_option("--weight", command->weight, "column that says how much each row counts, by name or index")
       ->type_name("COLUMN");

@@ -22,14 +22,28 @@ Json inspection(const Model& model) {
   Json stretches = Json::object();
   for (const ModelInput& input : model.inputs) stretches[input.name] = input.stretch;
   json["stretch"] = model.is_stretched() ? stretches : Json();
-  json["intercept"] = model.target_shift + model.target_scale * model.intercept;
+  const auto of_outputs = [&](const auto& number) {
+    Json list = Json::array();
+    for (std::size_t k = 0; k < model.outputs.size(); ++k) list.push_back(number(k, model.outputs[k]));
+    return model.has_one_output() ? list.front() : list;
+  };
+  json["outputs"] = model.has_one_output()
+                        ? Json()
+                        : of_outputs([](std::size_t, const Output& output) { return Json(output.name); });
+  json["intercept"] = of_outputs(
+      [](std::size_t, const Output& output) { return Json(output.shift + output.scale * output.intercept); });
   json["terms"] = Json::array();
   for (const Term& term : model.terms) {
     const AtomFormula formula = describe(term.atom, names);
+    const Json factor = of_outputs([&](std::size_t k, const Output& output) {
+      return Json(output.scale * term.coefficients[k] * formula.factor);
+    });
+    const Json coefficient =
+        of_outputs([&](std::size_t k, const Output&) { return Json(term.coefficients[k]); });
     json["terms"].push_back({{"formula", formula.text},
-                             {"factor", model.target_scale * term.coefficient * formula.factor},
+                             {"factor", factor},
                              {"family", term.atom.family},
-                             {"coefficient", term.coefficient},
+                             {"coefficient", coefficient},
                              {"places", Json::array()}});
     for (const Place& place : model.places(term.atom))
       json["terms"].back()["places"].push_back({{"column", place.column}, {"value", place.value}});

@@ -67,9 +67,24 @@ ModelTable read_for_model(const std::string& path, const Model& model, const Rea
                             "training file was; the target \"{}\" cannot be found in it",
                             path, n_file_columns, model.target_name));
   }
-  const Index target_column =
-      file.column(target_choice.empty() ? model.target_name : target_choice, "--target");
+  // Of several targets, by their names; another choice must be as many, in the same order.
+  std::vector<std::string> targets = {model.target_name};
+  if (model.task == Task::kRegression && !model.has_one_output()) {
+    targets.clear();
+    for (const Output& output : model.outputs) targets.push_back(output.name);
+  }
+  if (!target_choice.empty()) {
+    const std::size_t wanted = targets.size();
+    targets = wanted == 1 ? std::vector<std::string>{target_choice}
+                          : column_list({target_choice}, file.columns(), "--target");
+    if (targets.size() != wanted) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("--target names {} columns; the model has {} targets", targets.size(), wanted));
+    }
+  }
+  const Index target_column = file.column(targets.front(), "--target");
   ModelTable result{file.read(sources, target_column), {}, {}};
+  file.read_more_targets(std::span(targets).subspan(1), "--target", result.table);
   result.warnings = table_warnings(result.table);
   if (!weight.empty()) result.table.weights = file.read_weights(weight, "--weight");
   result.targets = targets_of(model, result.table, result.warnings);
@@ -100,6 +115,7 @@ std::vector<std::string> table_warnings(const Table& table) {
 Model with_printable_names(Model model) {
   model.target_name = escaped(model.target_name);
   for (std::string& label : model.labels) label = escaped(label);
+  for (Output& output : model.outputs) output.name = escaped(output.name);
   for (ModelInput& input : model.inputs) input.name = escaped(input.name);
   for (TextColumn& column : model.text_columns) {
     column.name = escaped(column.name);

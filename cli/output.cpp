@@ -44,11 +44,48 @@ std::string table_summary(const Table& table) {
   return summary;
 }
 
+namespace {
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json regression_json(const RegressionMetrics& m) {
+  return {{"mse", m.mse}, {"rmse", m.rmse}, {"mae", m.mae}, {"r2", number(m.r2)}};
+}
+
+std::string number_text(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4f}", *value) : std::string("-");
+}
+
+}  // namespace
+
 Json to_json(const Evaluation& evaluation) {
-  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   Json json;
-  if (const auto& m = evaluation.regression) {
-    json = {{"mse", m->mse}, {"rmse", m->rmse}, {"mae", m->mae}, {"r2", number(m->r2)}};
+  if (const auto& m = evaluation.regression) json = regression_json(*m);
+  if (!evaluation.targets.empty()) {
+    double sum = 0;
+    Json targets = Json::array();
+    for (const auto& [name, metrics] : evaluation.targets) {
+      sum += metrics.r2.value_or(0);
+      Json one = regression_json(metrics);
+      one["target"] = name;
+      targets.push_back(std::move(one));
+    }
+    json = {{"mean_r2", sum / static_cast<double>(evaluation.targets.size())}, {"targets", targets}};
+  }
+  if (const auto& m = evaluation.classes) {
+    json = {{"error_percent", m->error_percent}, {"base_error_percent", m->base_error_percent},
+            {"log_loss", m->log_loss},           {"macro_auc", number(m->macro_auc)},
+            {"micro_auc", number(m->micro_auc)}, {"classes", Json::array()},
+            {"confusion", Json::array()}};
+    for (const ClassMetrics& of_class : m->classes)
+      json["classes"].push_back({{"label", of_class.label},
+                                 {"rows", of_class.rows},
+                                 {"precision", number(of_class.precision)},
+                                 {"recall", number(of_class.recall)},
+                                 {"auc", number(of_class.auc)}});
+    for (Index k = 0; k < m->confusion.rows; ++k)
+      json["confusion"].push_back(
+          std::vector<double>(m->confusion.row(k), m->confusion.row(k) + m->confusion.cols));
   }
   if (const auto& m = evaluation.classification) {
     json = {{"error_percent", m->error_percent},
@@ -65,26 +102,62 @@ Json to_json(const Evaluation& evaluation) {
 }
 
 std::string to_text(const Evaluation& evaluation) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.4f}", *value) : std::string("-");
-  };
   std::string text;
-  if (const auto& m = evaluation.regression) {
-    text = fmt::format("RMSE {:.5g}, MAE {:.5g}, R2 {}", m->rmse, m->mae, number(m->r2));
+  const auto of_number = [](const RegressionMetrics& m) {
+    return fmt::format("RMSE {:.5g}, MAE {:.5g}, R2 {}", m.rmse, m.mae, number_text(m.r2));
+  };
+  if (const auto& m = evaluation.regression) text = of_number(*m);
+  for (const auto& [name, metrics] : evaluation.targets)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", escaped(name), of_number(metrics));
+  if (const auto& m = evaluation.classes) {
+    text = fmt::format(
+        "error {:.2f} % ({:.2f} % by always guessing the largest class), log loss {:.4f}, AUC {} (mean of "
+        "the classes), {} (of all pairs)",
+        m->error_percent, m->base_error_percent, m->log_loss, number_text(m->macro_auc),
+        number_text(m->micro_auc));
   }
   if (const auto& m = evaluation.classification) {
     text =
         fmt::format("error {:.2f} % ({:.2f} % by always guessing the larger class), log loss {:.4f}, AUC {}",
-                    m->error_percent, m->base_error_percent, m->log_loss, number(m->auc));
+                    m->error_percent, m->base_error_percent, m->log_loss, number_text(m->auc));
     constexpr double kRarePercent = 10;
     if (m->base_error_percent < kRarePercent) {
       text += fmt::format("; of {}: precision {}, recall {}, average precision {}",
-                          escaped(evaluation.rarer_label), number(m->precision), number(m->recall),
-                          number(m->average_precision));
+                          escaped(evaluation.rarer_label), number_text(m->precision), number_text(m->recall),
+                          number_text(m->average_precision));
     }
   }
   if (evaluation.scaled_error_percent) {
     text += fmt::format(", 100 x MSE on [-1, 1] {:.4g}", *evaluation.scaled_error_percent);
+  }
+  return text;
+}
+
+std::string classes_text(const Evaluation& evaluation) {
+  if (!evaluation.classes) return "";
+  const MultiClassMetrics& m = *evaluation.classes;
+  std::size_t longest = 5;
+  for (const ClassMetrics& of_class : m.classes) longest = std::max(longest, escaped(of_class.label).size());
+  std::string text = fmt::format("  {:<{}} {:>9} {:>10} {:>10} {:>10}\n", "class", longest, "rows",
+                                 "precision", "recall", "AUC");
+  for (const ClassMetrics& of_class : m.classes) {
+    text += fmt::format("  {:<{}} {:>9.6g} {:>10} {:>10} {:>10}\n", escaped(of_class.label), longest,
+                        of_class.rows, number_text(of_class.precision), number_text(of_class.recall),
+                        number_text(of_class.auc));
+  }
+  constexpr Index kMostColumns = 12;
+  if (m.confusion.cols > kMostColumns) return text + "  (--json has the confusion matrix)\n";
+  text += "rows of each class (down) by their prediction (across)\n";
+  std::size_t width = 8;
+  for (const ClassMetrics& of_class : m.classes) width = std::max(width, escaped(of_class.label).size() + 1);
+  text += fmt::format("  {:<{}}", "", longest);
+  for (const ClassMetrics& of_class : m.classes)
+    text += fmt::format("{:>{}}", escaped(of_class.label), width);
+  text += "\n";
+  for (Index k = 0; k < m.confusion.rows; ++k) {
+    text += fmt::format("  {:<{}}", escaped(m.classes[static_cast<std::size_t>(k)].label), longest);
+    for (Index j = 0; j < m.confusion.cols; ++j) text += fmt::format("{:>{}.6g}", m.confusion(k, j), width);
+    text += "\n";
   }
   return text;
 }

@@ -35,7 +35,7 @@ std::vector<double> stored_scores(const Model& model, const ModelFile& data, Con
   constexpr Index kBytesAtOnce = Index{64} << 20;
   const Index rows_at_once = std::max<Index>(1, kBytesAtOnce / (stored.cols * Index{sizeof(double)}));
   std::vector<double> scores;
-  scores.reserve(static_cast<std::size_t>(stored.rows));
+  scores.reserve(static_cast<std::size_t>(stored.rows * model.n_outputs()));
   std::vector<Index> columns;
   for (const ColumnSource& source : data.sources) columns.push_back(source.column);
   const Predictor predictor(model, threads);
@@ -99,7 +99,7 @@ Predictions predict_file(const Model& model, PredictCommand& command, Timing& ti
   result.scores = stored ? stored_scores(model, data, *stored, command.threads)
                          : model_scores(model, table, command.threads);
   timing.predict = seconds_since(predict_start);
-  if (!kept.empty() && result.kept.texts.front().size() != result.scores.size()) {
+  if (!kept.empty() && result.kept.texts.front().size() * model.outputs.size() != result.scores.size()) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: the file changed while it was read; try again", command.data_path));
   }
@@ -137,7 +137,7 @@ void run_predict(PredictCommand& command) {
   output.commit();
   timing.write = seconds_since(write_start);
   if (command.common.json) {
-    const Json json = {{"rows", scores.size()},
+    const Json json = {{"rows", scores.size() / model.outputs.size()},
                        {"terms", model.terms.size()},
                        {"output", command.output_path},
                        {"warnings", warnings},
@@ -149,7 +149,7 @@ void run_predict(PredictCommand& command) {
                        {"peak_rss_mib", peak_memory_mib()}};
     print_json(json);
   } else if (!command.common.quiet && to_file) {
-    print("{} predictions: {}\n", scores.size(), escaped(command.output_path));
+    print("{} predictions: {}\n", scores.size() / model.outputs.size(), escaped(command.output_path));
   }
 }
 
@@ -170,7 +170,7 @@ void add_predict(CLI::App& tool) {
       ->check(file_name())
       ->type_name("FILE")
       ->group("Output");
-  app->add_flag("--proba", command->proba, "probabilities of the two classes instead of the label")
+  app->add_flag("--proba", command->proba, "probabilities of the classes instead of the label")
       ->group("Output");
   add_column_list(*app, "--keep", command->keep,
                   "columns of the table to copy in front of the predictions, by name or index; CSV only",

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "data/npy.hpp"
@@ -25,12 +24,26 @@ std::string csv_field(const std::string& text) {
   return result + "\"";
 }
 
-// The labels of a classification as numbers; false if they are not.
-bool numeric_labels(const Model& model, std::array<double, 2>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (classify_field(model.labels[i], values[i]) != FieldContent::kFinite) return false;
+// The labels of a classification as numbers; empty if they are not.
+std::vector<double> numeric_labels(const Model& model) {
+  std::vector<double> values;
+  for (const std::string& label : model.labels) {
+    double value = 0;
+    if (classify_field(label, value) != FieldContent::kFinite) return {};
+    values.push_back(value);
   }
-  return true;
+  return values;
+}
+
+// Of each label, row after row.
+std::vector<double> all_probabilities(const Model& model, std::span<const double> scores) {
+  if (!model.has_one_output()) return model.probabilities_from_scores(scores);
+  std::vector<double> result;
+  for (const double score : scores) {
+    result.push_back(Model::probability_from_score(-score));
+    result.push_back(Model::probability_from_score(score));
+  }
+  return result;
 }
 
 class CsvRows {
@@ -43,34 +56,43 @@ class CsvRows {
   [[nodiscard]] std::string header() const {
     std::string text;
     for (const std::string& name : kept_.names) text += csv_field(name) + ",";
-    if (kind_ == PredictionKind::kTarget) return text + csv_field(target_name()) + "\n";
-    return text + fmt::format("{},{}\n", csv_field("P(" + model_.labels[0] + ")"),
-                              csv_field("P(" + model_.labels[1] + ")"));
+    std::vector<std::string> names;
+    if (kind_ == PredictionKind::kProbabilities) {
+      for (const std::string& label : model_.labels) names.push_back("P(" + label + ")");
+    } else if (model_.task == Task::kRegression && !model_.has_one_output()) {
+      for (const Output& output : model_.outputs) names.push_back(unused(output.name));
+    } else {
+      names.push_back(unused(model_.target_name));
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ",") + csv_field(names[i]);
+    return text + "\n";
   }
 
   // Of the rows from `first` on.
   void append(std::size_t first, std::span<const double> scores, std::string& text) const {
-    const bool is_class = model_.task == Task::kClassification;
     const bool has_probabilities = kind_ == PredictionKind::kProbabilities;
-    const std::vector<double> predictions =
-        has_probabilities ? std::vector<double>() : model_.predictions_from_scores(scores);
-    for (std::size_t i = 0; i < scores.size(); ++i) {
+    const bool is_label = model_.task == Task::kClassification && !has_probabilities;
+    const std::vector<double> numbers =
+        has_probabilities ? all_probabilities(model_, scores) : model_.predictions_from_scores(scores);
+    const std::size_t rows = scores.size() / model_.outputs.size();
+    const std::size_t columns = numbers.size() / rows;
+    for (std::size_t i = 0; i < rows; ++i) {
       for (const std::vector<std::string>& column : kept_.texts) text += csv_field(column[first + i]) + ",";
-      if (has_probabilities) {
-        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{},{}\n"),
-                       Model::probability_from_score(-scores[i]), Model::probability_from_score(scores[i]));
-      } else if (is_class) {
-        text += label_lines_[predictions[i] > 0.5 ? 1 : 0];
-      } else {
-        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}\n"), predictions[i]);
+      if (is_label) {
+        text += label_lines_[static_cast<std::size_t>(numbers[i])];
+        continue;
       }
+      for (std::size_t k = 0; k < columns; ++k) {
+        if (k > 0) text += ',';
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), numbers[i * columns + k]);
+      }
+      text += '\n';
     }
   }
 
  private:
   // Beside the target itself its prediction needs another name.
-  [[nodiscard]] std::string target_name() const {
-    std::string name = model_.target_name;
+  [[nodiscard]] std::string unused(std::string name) const {
     while (std::ranges::find(kept_.names, name) != kept_.names.end()) name = "predicted " + name;
     return name;
   }
@@ -89,38 +111,36 @@ void write_csv(OutputFile& output, const Model& model, PredictionKind kind, std:
   ThreadPool pool(threads);
   std::vector<std::string> texts(kTasksAtOnce);
   output.write(rows.header());
-  for (std::size_t done = 0; done < scores.size(); done += kRowsPerTask * kTasksAtOnce) {
-    const std::span<const double> part =
-        scores.subspan(done, std::min(scores.size() - done, kRowsPerTask * kTasksAtOnce));
-    const std::size_t n_tasks = (part.size() + kRowsPerTask - 1) / kRowsPerTask;
+  const std::size_t outputs = model.outputs.size();
+  const std::size_t n_rows = scores.size() / outputs;
+  for (std::size_t done = 0; done < n_rows; done += kRowsPerTask * kTasksAtOnce) {
+    const std::size_t part = std::min(n_rows - done, kRowsPerTask * kTasksAtOnce);
+    const std::size_t n_tasks = (part + kRowsPerTask - 1) / kRowsPerTask;
     pool.run(static_cast<Index>(n_tasks), [&](Index task) {
       const std::size_t first = static_cast<std::size_t>(task) * kRowsPerTask;
       std::string& text = texts[static_cast<std::size_t>(task)];
       text.clear();
-      rows.append(done + first, part.subspan(first, std::min(kRowsPerTask, part.size() - first)), text);
+      const std::size_t count = std::min(kRowsPerTask, part - first);
+      rows.append(done + first, scores.subspan((done + first) * outputs, count * outputs), text);
     });
     for (std::size_t task = 0; task < n_tasks; ++task) output.write(texts[task]);
   }
 }
 
 void write_npy(OutputFile& output, const Model& model, PredictionKind kind, std::span<const double> scores) {
-  const auto n_rows = static_cast<Index>(scores.size());
-  std::vector<double> numbers;
-  if (kind == PredictionKind::kProbabilities) {
-    output.write(npy_header(fmt::format("({}, 2)", n_rows)));
-    for (const double score : scores) {
-      numbers.push_back(Model::probability_from_score(-score));
-      numbers.push_back(Model::probability_from_score(score));
-    }
-  } else {
-    output.write(npy_header(fmt::format("({},)", n_rows)));
-    numbers = model.predictions_from_scores(scores);
-    if (model.task == Task::kClassification) {
-      std::array<double, 2> labels{};
-      numeric_labels(model, labels);
-      for (double& number : numbers) number = labels[number > 0.5 ? 1 : 0];
-    }
+  const std::size_t n_rows = scores.size() / model.outputs.size();
+  const bool has_probabilities = kind == PredictionKind::kProbabilities;
+  std::vector<double> numbers =
+      has_probabilities ? all_probabilities(model, scores) : model.predictions_from_scores(scores);
+  if (model.task == Task::kClassification && !has_probabilities) {
+    const std::vector<double> labels = numeric_labels(model);
+    for (double& number : numbers) number = labels[static_cast<std::size_t>(number)];
   }
+  const std::size_t columns = has_probabilities                     ? model.labels.size()
+                              : model.task == Task::kClassification ? 1
+                                                                    : model.outputs.size();
+  output.write(
+      npy_header(columns == 1 ? fmt::format("({},)", n_rows) : fmt::format("({}, {})", n_rows, columns)));
   output.write({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)});
 }
 
@@ -134,15 +154,14 @@ void check_prediction_output(const std::string& path, const Model& model, Predic
         fmt::format("{}: --keep copies text, and .npy output holds numbers; use a name that ends in .csv",
                     path));
   }
-  std::array<double, 2> labels{};
   if (!is_npy(path) || kind == PredictionKind::kProbabilities || model.task != Task::kClassification ||
-      numeric_labels(model, labels)) {
+      !numeric_labels(model).empty()) {
     return;
   }
   throw Error(
       ErrorKind::kInvalidArgument,
-      fmt::format("{}: the model's labels \"{}\" and \"{}\" are text, and .npy output holds numbers; use "
-                  "--proba, or a name that ends in .csv",
+      fmt::format("{}: the model's labels, such as \"{}\" and \"{}\", are text, and .npy output holds "
+                  "numbers; use --proba, or a name that ends in .csv",
                   path, model.labels[0], model.labels[1]));
 }
 

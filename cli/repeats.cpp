@@ -31,7 +31,7 @@ Json summaries_to_json(const std::vector<Json>& all) {
   if (all.empty()) return {};
   Json json;
   for (const auto& [metric, value] : all.front().items()) {
-    if (value.is_string()) continue;
+    if (value.is_string() || value.is_structured()) continue;
     const std::optional<Summary> summary = summarise(all, metric);
     json[metric] =
         summary ? Json({{"mean", summary->mean}, {"standard_error", summary->standard_error}}) : Json();
@@ -46,12 +46,14 @@ struct MetricName {
   std::string_view text;
   std::string_view unit;
 };
-constexpr std::array<MetricName, 7> kNames = {{{"rmse", "RMSE", ""},
+constexpr std::array<MetricName, 9> kNames = {{{"rmse", "RMSE", ""},
                                                {"mae", "MAE", ""},
                                                {"r2", "R2", ""},
                                                {"error_percent", "error", " %"},
                                                {"log_loss", "log loss", ""},
                                                {"auc", "AUC", ""},
+                                               {"macro_auc", "macro AUC", ""},
+                                               {"mean_r2", "mean R2", ""},
                                                {"scaled_error_percent", "100 x MSE on [-1, 1]", ""}}};
 
 // The error with two digits and the mean with as many places, but no more than five digits of the mean.

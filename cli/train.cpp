@@ -23,7 +23,8 @@ TrainingData training_data(const Table& table) {
           .unnamed_columns = table.unnamed_columns,
           .text_columns = table.text_columns,
           .lines = &table.lines,
-          .weights = table.weights};
+          .weights = table.weights,
+          .target_names = table.target_names};
 }
 
 // Learns from the table; what is wrong with the data is said with the name of its file.
@@ -102,6 +103,10 @@ TestFile read_test_file(const TrainCommand& command, const Table& train, const s
     }
     return 0;
   });
+  if (!train.target_names.empty()) {
+    model.outputs.clear();
+    for (const std::string& name : train.target_names) model.outputs.push_back({.name = name});
+  }
   model.target_name = train.target_name;
   model.n_columns = train.values.cols;
   model.unnamed_columns = train.unnamed_columns;
@@ -171,9 +176,11 @@ void check_arguments(TrainCommand& command, bool validation_given) {
 
 void read_tables(const TrainCommand& command, Tables& tables) {
   const TableFile file(command.train_path, command.common.read);
-  tables.train =
-      file.read_for_training(command.target, column_list(command.ignore, file.columns(), "--ignore"),
-                             column_list(command.text, file.columns(), "--text"), command.weight);
+  std::vector<std::string> targets = {command.target};  // empty: the usual one
+  if (!command.target.empty()) targets = column_list(targets, file.columns(), "--target");
+  tables.train = file.read_for_training(
+      targets.front(), column_list(command.ignore, file.columns(), "--ignore"),
+      column_list(command.text, file.columns(), "--text"), command.weight, std::span(targets).subspan(1));
   if (command.test_fraction > 0)
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
   if (!command.test_path.empty()) {
@@ -294,8 +301,10 @@ void add_train(CLI::App& tool) {
       ->check(fraction())
       ->type_name("F")
       ->group("Data files");
-  app->add_option("--target", command->target,
-                  "column to predict, by name or index (-1: the last); default: the last, or LIBSVM's label")
+  app->add_option(
+         "--target", command->target,
+         "column to predict, by name or index (-1: the last), or several numbers to predict together, "
+         "as in a,b; default: the last, or LIBSVM's label")
       ->type_name("COLUMN")
       ->group("Data files");
   add_column_list(*app, "--ignore", command->ignore,

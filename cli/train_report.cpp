@@ -217,7 +217,9 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["ridge"] = model.training.ridge;
   json["cross_validation"] = result.cross_validation ? validation_to_json(*result.cross_validation) : Json();
   json["norm_bound"] = model.training.norm_bound > 0 ? Json(model.training.norm_bound) : Json();
-  json["intercept"] = model.intercept;
+  json["intercept"] = Json::array();
+  for (const Output& output : model.outputs) json["intercept"].push_back(output.intercept);
+  if (model.has_one_output()) json["intercept"] = model.outputs.front().intercept;
   json["train"] = to_json(measured.first.train);
   json["train"]["risk"] = model.training.risk;
   json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
@@ -249,7 +251,10 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
   print("task: {} of \"{}\"{}{}{}\n", task_name(model.task), model.target_name,
         !command.fit.task && command.fit.loss.empty() ? " (inferred from the target; --task overrides)" : "",
         model.loss.empty() ? "" : fmt::format(", {} loss", model.loss),
-        model.labels.empty() ? "" : fmt::format(", labels {} and {}", model.labels[0], model.labels[1]));
+        model.labels.empty() ? ""
+        : model.labels.size() == 2
+            ? fmt::format(", labels {} and {}", model.labels[0], model.labels[1])
+            : fmt::format(", {} classes: {}", model.labels.size(), list_text(model.labels)));
   if (!command.fit.task && model.task == Task::kRegression) print_text(whole_number_note(train));
   if (!report.dropped_columns.empty()) {
     print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),

@@ -36,10 +36,10 @@ Sample make_sample(mfga::Index rows, unsigned seed) {
 
 void print_formula(const mfga::Model& model) {
   const std::vector<std::string> names = model.input_names();
-  std::cout << model.target_name << " = " << model.intercept;
+  std::cout << model.target_name << " = " << model.outputs[0].intercept;
   for (const mfga::Term& term : model.terms) {
     const mfga::AtomFormula formula = mfga::describe(term.atom, names);
-    const double factor = term.coefficient * formula.factor;
+    const double factor = term.coefficients[0] * formula.factor;
     std::cout << (factor < 0 ? "\n  - " : "\n  + ") << std::abs(factor) << " * " << formula.text;
   }
   std::cout << "\nwhere G(s) = exp(-|x|^2 / 2 s^2), and each input is (value - mean) / deviation\n\n";

@@ -16,23 +16,30 @@
 
 namespace mfga {
 
+struct TargetMetrics {
+  std::string name;
+  RegressionMetrics metrics;
+};
+
 struct Evaluation {
-  std::optional<RegressionMetrics> regression;          // one of these two,
-  std::optional<ClassificationMetrics> classification;  // by the task of the model
+  std::optional<RegressionMetrics> regression;          // one of these four: of a number,
+  std::optional<ClassificationMetrics> classification;  // of two classes,
+  std::optional<MultiClassMetrics> classes;             // of more,
+  std::vector<TargetMetrics> targets;                   // or of several numbers
   std::string rarer_label;  // classification: of the class that is rarer in these rows
   // 100 x MSE of a target scaled to [-1, 1], the paper's measure; where the model scales the target.
   std::optional<double> scaled_error_percent;
 };
 
-// x has the columns that the model was trained on. y is the target; of a classification model the numbers
-// that are its labels, or 0 and 1 for the first and the second where its labels are texts. A label that the
-// model does not know is an Error(kBadData). Threads: 0 means all cores. No weights: each row
-// counts once.
-[[nodiscard]] Evaluation evaluate(const Model& model, ConstMatrixView x, std::span<const double> y,
+// x has the columns that the model was trained on. y is the target; of several targets all numbers of the
+// first, then all of the second, ...; of a classification model the numbers that are its labels, or their
+// positions, from 0 on, where its labels are texts. A label that the model does not know is an
+// Error(kBadData). Threads: 0 means all cores. No weights: each row counts once.
+[[nodiscard]] Evaluation evaluate(const Model& model, const TableView& x, std::span<const double> y,
                                   int threads = 0, std::span<const double> weights = {});
 
-// From scores that are known already, such as those of a Predictor. The targets are numbers for regression;
-// for classification 1 where the class is the second label of the model, else 0.
+// From scores that are known already, such as those of a Predictor. The targets are numbers for regression,
+// target after target if there are several; for classification the positions of the labels.
 [[nodiscard]] Evaluation evaluate_scores(const Model& model, std::span<const double> scores,
                                          std::span<const double> targets,
                                          std::span<const double> weights = {});

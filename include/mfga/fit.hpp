@@ -23,16 +23,23 @@ struct RowLines;  // mfga/table.hpp
 // Set by name: only x and y must be given. Nothing is copied; the numbers must stay where they are.
 struct TrainingData {
   TableView x;
-  std::span<const double> y;              // for classification: exactly two distinct values
+  // Numbers, or for classification two or more distinct ones. Of several targets to be predicted together:
+  // all numbers of the first, then all of the second, ...; then target_names are theirs.
+  std::span<const double> y;
   std::vector<std::string> columns = {};  // names of x's columns; empty: x0, x1, ...
   std::string target_name = "y";
-  std::vector<std::string> labels = {};       // if y holds positions in a list of class labels: the list
-  Index unnamed_columns = 0;                  // of a file without column names; see Model
-  std::vector<TextColumn> text_columns = {};  // which columns of x are levels of text; see Table
-  const RowLines* lines = nullptr;            // where the rows stand in a file, for messages
+  std::vector<std::string> labels = {};        // if y holds positions in a list of class labels: the list
+  Index unnamed_columns = 0;                   // of a file without column names; see Model
+  std::vector<TextColumn> text_columns = {};   // which columns of x are levels of text; see Table
+  const RowLines* lines = nullptr;             // where the rows stand in a file, for messages
   // How much each row counts: a row of weight 2 is worth two copies of it, one of weight 0 is left out.
   // Empty: 1.
   std::span<const double> weights = {};
+  std::vector<std::string> target_names = {};  // of several targets; empty: there is one
+
+  [[nodiscard]] Index targets() const {
+    return target_names.empty() ? 1 : static_cast<Index>(target_names.size());
+  }
 };
 
 struct PathStep {

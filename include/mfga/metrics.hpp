@@ -3,6 +3,10 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
+
+#include "mfga/views.hpp"
 
 namespace mfga {
 
@@ -25,6 +29,25 @@ struct ClassificationMetrics {
   std::optional<double> average_precision;  // mean precision over its rows, ranked by their scores
 };
 
+// Of one of several classes, against all others.
+struct ClassMetrics {
+  std::string label;
+  double rows = 0;                  // of it, by their weights
+  std::optional<double> precision;  // undefined if it is never predicted
+  std::optional<double> recall;     // undefined if there is none of it
+  std::optional<double> auc;        // by its probability; undefined if there is none of it, or nothing else
+};
+
+struct MultiClassMetrics {
+  double error_percent = 0;
+  double base_error_percent = 0;    // of always guessing the largest class
+  double log_loss = 0;              // mean negative log-likelihood, natural logarithm
+  std::optional<double> macro_auc;  // the mean of the classes' where it is defined
+  std::optional<double> micro_auc;  // of all pairs of a row and a class, ranked by probability
+  std::vector<ClassMetrics> classes;
+  Matrix confusion;  // [true class x predicted class], rows by their weights
+};
+
 // Throw Error(kInvalidArgument) for lists of different length or weights that are negative, Error(kBadData)
 // for numbers that are not finite, or too large to be squared. A row counts as often as its weight says; no
 // weights: once.
@@ -35,5 +58,11 @@ struct ClassificationMetrics {
 [[nodiscard]] ClassificationMetrics classification_metrics(std::span<const double> scores,
                                                            std::span<const double> positives,
                                                            std::span<const double> weights = {});
+
+// Scores of a softmax model, [rows x labels]; positions of the true labels.
+[[nodiscard]] MultiClassMetrics multi_class_metrics(std::span<const double> scores,
+                                                    std::span<const double> positions,
+                                                    const std::vector<std::string>& labels,
+                                                    std::span<const double> weights = {});
 
 }  // namespace mfga

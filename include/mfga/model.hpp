@@ -27,9 +27,19 @@ struct ModelInput {
   double stretch = 1;  // by how much differences of this input count, where it was learned
 };
 
+// What a model computes a score for: its target; or, where there are several, one of its targets, or one of
+// its classes.
+struct Output {
+  std::string name = {};  // where there are several: the target's name, or the label of the class
+  double intercept = 0;
+  // Regression: predictions are shift + scale * score.
+  double shift = 0;
+  double scale = 1;
+};
+
 struct Term {
   Atom atom;
-  double coefficient = 0;
+  std::vector<double> coefficients = {0};  // one per output
 };
 
 // A value of a column of the table.
@@ -51,14 +61,14 @@ struct TrainingRecord {
 struct Model {
   Task task = Task::kRegression;
   // That the coefficients minimise, by name; it says what a score means. Empty: the usual one of the task,
-  // squared or logistic.
+  // squared, or logistic for two classes.
   std::string loss;
-  std::string target_name = "y";
-  // Predictions are target_shift + target_scale * score; both are trivial for classification.
-  double target_shift = 0;
-  double target_scale = 1;
-  std::vector<std::string> labels;  // two, for classification; a positive score means the second
-  Index n_columns = 0;              // of the table that it was trained on
+  std::string target_name = "y";  // of several targets: all names, with commas
+  // Classification: of two classes, which have one output, a positive score means the second; of more, the
+  // largest score wins.
+  std::vector<std::string> labels;
+  std::vector<Output> outputs = {Output{}};
+  Index n_columns = 0;  // of the table that it was trained on
   // Of the file that it was trained on, if its columns had no names; else 0. Then files are matched by
   // position.
   Index unnamed_columns = 0;
@@ -66,24 +76,29 @@ struct Model {
   std::vector<ModelInput> inputs;        // columns that were constant are not among them
   // [inputs x inputs], where it was learned: terms see this times the inputs. Empty: the inputs themselves.
   Matrix mixing;
-  double intercept = 0;
   std::vector<Term> terms;
   TrainingRecord training;
+
+  [[nodiscard]] Index n_outputs() const { return std::ssize(outputs); }
+  // Whether there is a number to predict, or two classes: one score says all.
+  [[nodiscard]] bool has_one_output() const { return outputs.size() == 1; }
 
   // For one table. To predict again and again, make a Predictor (mfga/predictor.hpp), which these use, once.
   // x has the columns that the model was trained on; or, with `columns`, input i is column columns[i] of x.
   // Scores, predictions and probabilities are finite: a row with an input that is not, or that is so far out
-  // that its score is not, throws Error(kBadData). Threads: 0 means all cores.
-  [[nodiscard]] std::vector<double> scores(ConstMatrixView x, int threads = 0) const;
-  [[nodiscard]] std::vector<double> scores(ConstMatrixView x, std::span<const Index> columns,
+  // that its score is not, throws Error(kBadData). Threads: 0 means all cores. Of several outputs, the scores
+  // of a row follow one another: [rows x outputs].
+  [[nodiscard]] std::vector<double> scores(const TableView& x, int threads = 0) const;
+  [[nodiscard]] std::vector<double> scores(const TableView& x, std::span<const Index> columns,
                                            int threads = 0) const;
-  // Regression: the predicted target. Classification: the position of the predicted label, 0 or 1.
-  [[nodiscard]] std::vector<double> predict(ConstMatrixView x, int threads = 0) const;
-  [[nodiscard]] double prediction_from_score(double score) const;
+  // Regression: the predicted targets, [rows x outputs]. Classification: the position of the predicted label.
+  [[nodiscard]] std::vector<double> predict(const TableView& x, int threads = 0) const;
+  [[nodiscard]] double prediction_from_score(double score) const;  // of one output
   [[nodiscard]] std::vector<double> predictions_from_scores(std::span<const double> scores) const;
-  // Classification: the probability of labels[1].
-  [[nodiscard]] std::vector<double> probabilities(ConstMatrixView x, int threads = 0) const;
-  [[nodiscard]] static double probability_from_score(double score);
+  // Classification: of two classes the probability of labels[1], of more that of each, [rows x labels].
+  [[nodiscard]] std::vector<double> probabilities(const TableView& x, int threads = 0) const;
+  [[nodiscard]] std::vector<double> probabilities_from_scores(std::span<const double> scores) const;
+  [[nodiscard]] static double probability_from_score(double score);  // of two classes
 
   [[nodiscard]] std::vector<std::string> input_names() const;
   // Whether some inputs count more than others by a learned stretch.

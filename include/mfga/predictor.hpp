@@ -35,24 +35,28 @@ class Predictor {
   [[nodiscard]] const Model& model() const;
 
   // One row, with the columns that the model was trained on. No memory is allocated after the first calls of
-  // a thread, and no thread is started.
+  // a thread, and no thread is started. Of models with one output:
   [[nodiscard]] double score(std::span<const double> row) const;
-  // Regression: the predicted target. Classification: the position of the predicted label, 0 or 1.
+  // Regression: the predicted target. Classification, of any number of classes: the position of the predicted
+  // label.
   [[nodiscard]] double predict(std::span<const double> row) const;
-  // Classification: the probability of labels[1].
+  // Two classes: the probability of labels[1].
   [[nodiscard]] double probability(std::span<const double> row) const;
+  // Of any model: one score per output.
+  void scores(std::span<const double> row, std::span<double> out) const;
 
-  // The same of each row of x, which has the columns that the model was trained on.
-  [[nodiscard]] std::vector<double> scores(ConstMatrixView x) const;
-  [[nodiscard]] std::vector<double> predictions(ConstMatrixView x) const;
-  [[nodiscard]] std::vector<double> probabilities(ConstMatrixView x) const;
+  // The same of each row of x, which has the columns that the model was trained on: doubles or floats, in any
+  // layout. See Model for what there is of several outputs.
+  [[nodiscard]] std::vector<double> scores(const TableView& x) const;
+  [[nodiscard]] std::vector<double> predictions(const TableView& x) const;
+  [[nodiscard]] std::vector<double> probabilities(const TableView& x) const;
   // Of a table in which input i is column columns[i]; match_columns (mfga/columns.hpp) finds them by name.
   // Without a row_name, errors count the rows from 0.
-  [[nodiscard]] std::vector<double> scores(ConstMatrixView x, std::span<const Index> columns,
+  [[nodiscard]] std::vector<double> scores(const TableView& x, std::span<const Index> columns,
                                            const RowName& row_name = {}) const;
-  [[nodiscard]] std::vector<double> predictions(ConstMatrixView x, std::span<const Index> columns,
+  [[nodiscard]] std::vector<double> predictions(const TableView& x, std::span<const Index> columns,
                                                 const RowName& row_name = {}) const;
-  [[nodiscard]] std::vector<double> probabilities(ConstMatrixView x, std::span<const Index> columns,
+  [[nodiscard]] std::vector<double> probabilities(const TableView& x, std::span<const Index> columns,
                                                   const RowName& row_name = {}) const;
 
  private:

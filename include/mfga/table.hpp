@@ -66,10 +66,13 @@ struct Table {
   std::vector<TextColumn> text_columns;     // which of them are levels of text
   Matrix values;                            // [rows x columns]
   std::vector<UnknownTexts> unknown_texts;  // where levels were asked for: others that the file has
-  std::string target_name;                  // empty: the table has no target
-  std::vector<double> target;               // numbers; or positions in `labels` where the target is text
-  std::vector<std::string> labels;          // the distinct texts of a text target, sorted
-  std::vector<double> weights;              // of the rows, if a column of them was asked for
+  std::string target_name;                  // empty: the table has no target; of several: all, with commas
+  std::vector<std::string> target_names;    // of several targets
+  // Numbers, of several targets one target after the other; or positions in `labels` where the target is
+  // text.
+  std::vector<double> target;
+  std::vector<std::string> labels;  // the distinct texts of a text target, sorted
+  std::vector<double> weights;      // of the rows, if a column of them was asked for
   Index unnamed_columns = 0;  // of the file, if its columns have no names (x0, x1, ... are positions); else 0
   RowLines lines;
   std::vector<std::string> remarks;   // what was decided about the file: sentences for a report
@@ -115,11 +118,14 @@ class TableFile {
   [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const;
   // Says that some rows of stored_numbers() will not be looked at soon, so that they need no memory.
   void forget(ConstMatrixView rows) const;
-  // All columns but the target, the ignored ones and that of the weights are predictors. An empty target is
+  // All columns but the targets, the ignored ones and that of the weights are predictors. An empty target is
   // the default one, no weight means none. The columns in `text` are text even if they hold numbers.
+  // `more_targets` are numbers to be predicted together with the target.
   [[nodiscard]] Table read_for_training(std::string_view target, std::span<const std::string> ignore,
-                                        std::span<const std::string> text = {},
-                                        std::string_view weight = {}) const;
+                                        std::span<const std::string> text = {}, std::string_view weight = {},
+                                        std::span<const std::string> more_targets = {}) const;
+  // Reads the numbers of more targets behind those of the table's own.
+  void read_more_targets(std::span<const std::string> names, std::string_view option, Table& table) const;
   // The numbers of a column that says how much each row counts; `option` names the option in error messages.
   [[nodiscard]] std::vector<double> read_weights(std::string_view name_or_index,
                                                  std::string_view option) const;

@@ -283,14 +283,14 @@ std::vector<Term> KernelMachine::terms(const KernelSolution& solution) const {
     const std::span<const double> centre(centres_.row(i), static_cast<std::size_t>(centres_.cols));
     // The atom has the factor sqrt(weight); the kernel has the factor weight.
     terms.push_back({landmark_atom(centre, {Kernel::Name::kGaussian, 0, sigma_}, weight),
-                     solution.alpha[static_cast<std::size_t>(i)] * std::sqrt(weight)});
+                     {solution.alpha[static_cast<std::size_t>(i)] * std::sqrt(weight)}});
   }
   if (kind_ == KernelKind::kGaussianAndLinear) {
     for (Index j = 0; j < centres_.cols; ++j) {
       double slope = 0;
       for (Index i = 0; i < size(); ++i)
         slope += solution.alpha[static_cast<std::size_t>(i)] * centres_(i, j);
-      terms.push_back({Atom{"linear", weight, {j}, {1}, {}}, slope * std::sqrt(weight)});
+      terms.push_back({Atom{"linear", weight, {j}, {1}, {}}, {slope * std::sqrt(weight)}});
     }
   }
   return terms;

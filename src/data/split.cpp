@@ -51,7 +51,6 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
                     fraction, count, rows));
   }
   const std::vector<bool> is_chosen = choose_rows(rows, count, seed);
-  const bool has_target = !table.target.empty();
   const bool has_weights = !table.weights.empty();
 
   Table part;
@@ -59,6 +58,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   part.columns = table.columns;
   part.text_columns = table.text_columns;
   part.target_name = table.target_name;
+  part.target_names = table.target_names;
   part.labels = table.labels;
   part.unnamed_columns = table.unnamed_columns;
   part.values = Matrix::uninitialised(count, table.values.cols);
@@ -76,13 +76,16 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
     (chosen ? part.lines.listed : kept_lines).push_back(table.lines.line_of_row(row));
     if (has_weights && chosen) part.weights.push_back(table.weights[source]);
     if (has_weights && !chosen) table.weights[static_cast<std::size_t>(kept)] = table.weights[source];
-    if (has_target && chosen) part.target.push_back(table.target[source]);
-    if (has_target && !chosen) table.target[static_cast<std::size_t>(kept)] = table.target[source];
     if (!chosen) ++kept;
   }
   table.values.rows = kept;
   table.values.values.resize(static_cast<std::size_t>(kept * table.values.cols));
-  if (has_target) table.target.resize(static_cast<std::size_t>(kept));
+  if (!table.target.empty()) {
+    std::vector<double> kept_targets;  // there may be several, one after the other
+    for (std::size_t i = 0; i < table.target.size(); ++i)
+      (is_chosen[i % static_cast<std::size_t>(rows)] ? part.target : kept_targets).push_back(table.target[i]);
+    table.target = std::move(kept_targets);
+  }
   if (has_weights) table.weights.resize(static_cast<std::size_t>(kept));
   table.lines = {};
   table.lines.listed = std::move(kept_lines);

@@ -323,6 +323,31 @@ void TableFile::forget(ConstMatrixView rows) const {
                          static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
 }
 
+void TableFile::read_more_targets(std::span<const std::string> names, std::string_view option,
+                                  Table& table) const {
+  if (names.empty()) return;
+  if (!table.labels.empty()) {
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("{}: the target \"{}\" holds text such as \"{}\"; several targets must be numbers",
+                    path(), table.target_name, table.labels.front()));
+  }
+  table.target_names = {table.target_name};
+  for (const std::string& given : names) {
+    const Index target_column = column(given, option);
+    const std::string& name = columns()[static_cast<std::size_t>(target_column)];
+    const Table numbers = read({&target_column, 1}, std::nullopt);
+    if (numbers.values.cols != 1 || !numbers.text_columns.empty()) {
+      throw Error(ErrorKind::kBadData, fmt::format("{}: the target \"{}\" does not hold numbers; several "
+                                                   "targets must be numbers",
+                                                   path(), name));
+    }
+    table.target.insert(table.target.end(), numbers.values.values.begin(), numbers.values.values.end());
+    table.target_names.push_back(name);
+    table.target_name += "," + name;
+  }
+}
+
 std::vector<double> TableFile::read_weights(std::string_view name_or_index, std::string_view option) const {
   const Index weight_column = column(name_or_index, option);
   const Table table = read({&weight_column, 1}, std::nullopt);
@@ -345,7 +370,8 @@ std::vector<double> TableFile::read_weights(std::string_view name_or_index, std:
 }
 
 Table TableFile::read_for_training(std::string_view target, std::span<const std::string> ignore,
-                                   std::span<const std::string> text, std::string_view weight) const {
+                                   std::span<const std::string> text, std::string_view weight,
+                                   std::span<const std::string> more_targets) const {
   if (columns().size() == 1 && (format() == "csv" || format() == "tsv")) {
     throw Error(
         ErrorKind::kInvalidArgument,
@@ -357,9 +383,18 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
   const Index target_column = target.empty() ? default_target() : column(target, "`target`");
   std::vector<bool> is_left_out(columns().size());
   is_left_out[static_cast<std::size_t>(target_column)] = true;
+  for (const std::string& name : more_targets) {
+    const Index more = column(name, "`target`");
+    if (is_left_out[static_cast<std::size_t>(more)]) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("`target`: \"{}\" is named twice", columns()[static_cast<std::size_t>(more)]));
+    }
+    is_left_out[static_cast<std::size_t>(more)] = true;
+  }
+  const std::vector<bool> is_target = is_left_out;
   for (const std::string& name : ignore) {
     const Index ignored = column(name, "`ignore`");
-    if (ignored == target_column) {
+    if (is_target[static_cast<std::size_t>(ignored)]) {
       throw Error(
           ErrorKind::kInvalidArgument,
           fmt::format("`ignore`: \"{}\" is the target{}; ignore other columns or choose another target",
@@ -370,7 +405,7 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
   }
   if (!weight.empty()) {
     const Index weight_column = column(weight, "`weight`");
-    if (weight_column == target_column) {
+    if (is_target[static_cast<std::size_t>(weight_column)]) {
       throw Error(ErrorKind::kInvalidArgument,
                   fmt::format("`weight`: \"{}\" is the target; give another column", weight));
     }
@@ -399,11 +434,12 @@ Table TableFile::read_for_training(std::string_view target, std::span<const std:
       throw Error(ErrorKind::kInvalidArgument,
                   fmt::format("`text`: \"{}\" is {}; expected a predictor",
                               columns()[static_cast<std::size_t>(text_column)],
-                              text_column == target_column ? "the target" : "ignored"));
+                              is_target[static_cast<std::size_t>(text_column)] ? "the target" : "ignored"));
     }
     text_columns.push_back(text_column);
   }
   Table table = read(predictors, target_column, text_columns);
+  read_more_targets(more_targets, "`target`", table);
   if (!weight.empty()) table.weights = read_weights(weight, "`weight`");
   if (leaves_index_out) {
     table.remarks.push_back(fmt::format(

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/random.hpp"
+#include "core/row_combinations.hpp"
 
 namespace mfga {
 
@@ -179,8 +180,21 @@ void AtomValues::correlate(const RowBlock& block, const double* weights, Index w
 }
 
 ScoreFunction::ScoreFunction(std::span<const Atom> atoms, std::span<const double> coefficients,
-                             double intercept)
-    : intercept_(intercept) {
+                             std::span<const double> intercepts)
+    : intercepts_(intercepts.begin(), intercepts.end()) {
+  if (outputs() > 1) {
+    const auto n_atoms = std::ssize(atoms);
+    by_output_ = Matrix(outputs(), 1 + n_atoms);
+    for (Index k = 0; k < outputs(); ++k) {
+      by_output_(k, 0) = intercepts_[static_cast<std::size_t>(k)];
+      for (Index m = 0; m < n_atoms; ++m)
+        by_output_(k, 1 + m) = coefficients[static_cast<std::size_t>(m * outputs() + k)];
+    }
+    constexpr double kItself = 1;
+    for (const Atom& atom : atoms)
+      combinations_.push_back(find_feature_family(atom.family)->combination({&atom, 1}, {&kItself, 1}));
+    return;
+  }
   // The atoms of a family are combined together, wherever they stand in the list.
   for (const FeatureFamily* family : feature_families()) {
     std::vector<Atom> own_atoms;
@@ -195,8 +209,21 @@ ScoreFunction::ScoreFunction(std::span<const Atom> atoms, std::span<const double
 }
 
 void ScoreFunction::evaluate(const RowBlock& block, double* scores, Arena& arena) const {
-  std::fill(scores, scores + block.rows, intercept_);
-  for (const auto& combination : combinations_) combination->add_to(block, scores, arena);
+  if (outputs() == 1) {
+    std::fill(scores, scores + block.rows, intercepts_.front());
+    for (const auto& combination : combinations_) combination->add_to(block, scores, arena);
+    return;
+  }
+  const Arena::Scope scope(arena);
+  double* values = arena.take(by_output_.cols * block.stride);
+  std::fill_n(values, block.rows, 1.0);
+  for (std::size_t m = 0; m < combinations_.size(); ++m) {
+    double* own = values + static_cast<Index>(1 + m) * block.stride;
+    std::fill_n(own, block.rows, 0.0);
+    combinations_[m]->add_to(block, own, arena);
+  }
+  set_combinations(by_output_.values.data(), outputs(), values, by_output_.cols, block.stride, block.rows,
+                   scores, block.stride);
 }
 
 }  // namespace mfga

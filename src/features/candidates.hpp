@@ -92,17 +92,22 @@ class AtomValues {
   Index size_;
 };
 
-// The score of a model: intercept + sum of coefficient * atom.
+// The scores of a model, one per output: intercept + sum of coefficient * atom.
 class ScoreFunction {
  public:
-  ScoreFunction(std::span<const Atom> atoms, std::span<const double> coefficients, double intercept);
+  // Coefficients are [atoms x outputs].
+  ScoreFunction(std::span<const Atom> atoms, std::span<const double> coefficients,
+                std::span<const double> intercepts);
 
-  // scores[n] for the rows of the block.
+  [[nodiscard]] Index outputs() const { return std::ssize(intercepts_); }
+  // scores[k * block.stride + n] of output k for the rows of the block.
   void evaluate(const RowBlock& block, double* scores, Arena& arena) const;
 
  private:
+  // One output: the atoms of a family together. Several: atom after atom, each by itself.
   std::vector<std::unique_ptr<AtomCombination>> combinations_;
-  double intercept_;
+  std::vector<double> intercepts_;
+  Matrix by_output_;  // several outputs: [outputs x (1 + atoms)], the intercept and the coefficients
 };
 
 }  // namespace mfga

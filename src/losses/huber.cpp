@@ -13,38 +13,38 @@
 namespace mfga {
 namespace {
 
-class HuberLoss final : public Loss {
+class HuberLoss final : public SeparableLoss {
  public:
   explicit HuberLoss(double delta) : delta_(delta) {}
 
   [[nodiscard]] std::string name() const override { return fmt::format("huber({})", delta_); }
   [[nodiscard]] Task task() const override { return Task::kRegression; }
 
-  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
-                           Index count) const override {
+  [[nodiscard]] double sum_of_one(const double* scores, const double* targets, const double* weights,
+                                  Index count) const override {
     double total = 0;
     for (Index n = 0; n < count; ++n) total += weight(weights, n) * value(scores[n] - targets[n]);
     return total;
   }
-  double gradient(const double* scores, const double* targets, const double* weights, Index count,
-                  double* first) const override {
+  double gradient_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                         double* first) const override {
     for (Index n = 0; n < count; ++n)
       first[n] = weight(weights, n) * 2 * std::clamp(scores[n] - targets[n], -delta_, delta_);
-    return sum(scores, targets, weights, count);
+    return sum_of_one(scores, targets, weights, count);
   }
   // Beyond delta the loss has no curvature. A little of that of the parabola which touches it there,
   // 2 delta / |r|, keeps Newton steps finite where most rows are far out.
-  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
-                     double* first, double* second) const override {
+  double derivatives_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                            double* first, double* second) const override {
     for (Index n = 0; n < count; ++n) {
       const double size = std::abs(scores[n] - targets[n]);
       second[n] = weight(weights, n) * 2 * (size <= delta_ ? 1 : kLittle * delta_ / size);
     }
-    return gradient(scores, targets, weights, count, first);
+    return gradient_of_one(scores, targets, weights, count, first);
   }
 
   // A weighted mean, again and again, where far rows count less (iteratively reweighted least squares).
-  [[nodiscard]] double best_constant(const TargetColumn& targets) const override {
+  [[nodiscard]] double constant_of_one(const TargetColumn& targets) const override {
     constexpr int kMostSteps = 200;
     constexpr double kSmallestStep = 1e-12;
     double constant = targets.mean();

@@ -68,17 +68,17 @@ MFGA_VECTORISED void second_derivatives(const Margins& margins, Index count, dou
   }
 }
 
-class LogisticLoss final : public Loss {
+class LogisticLoss final : public SeparableLoss {
  public:
   [[nodiscard]] std::string name() const override { return "logistic"; }
   [[nodiscard]] Task task() const override { return Task::kClassification; }
 
-  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
-                           Index count) const override {
+  [[nodiscard]] double sum_of_one(const double* scores, const double* targets, const double* weights,
+                                  Index count) const override {
     return in_chunks(scores, targets, weights, count, [](const Margins&, Index, Index) {});
   }
-  double gradient(const double* scores, const double* targets, const double* weights, Index count,
-                  double* first) const override {
+  double gradient_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                         double* first) const override {
     const double total =
         in_chunks(scores, targets, weights, count, [&](const Margins& margins, Index begin, Index size) {
           first_derivatives(margins, targets + begin, size, first + begin);
@@ -86,8 +86,8 @@ class LogisticLoss final : public Loss {
     if (weights != nullptr) multiply_by(weights, count, first);
     return total;
   }
-  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
-                     double* first, double* second) const override {
+  double derivatives_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                            double* first, double* second) const override {
     const double total =
         in_chunks(scores, targets, weights, count, [&](const Margins& margins, Index begin, Index size) {
           first_derivatives(margins, targets + begin, size, first + begin);
@@ -101,7 +101,7 @@ class LogisticLoss final : public Loss {
   }
 
   // Of one class alone any large number is best.
-  [[nodiscard]] double best_constant(const TargetColumn& targets) const override {
+  [[nodiscard]] double constant_of_one(const TargetColumn& targets) const override {
     constexpr double kLarge = 100;
     const double mean = targets.mean();
     return std::clamp(std::log((1 + mean) / (1 - mean)), -kLarge, kLarge);

@@ -1,5 +1,6 @@
-// A loss L(f, y) of a score f against a target y, and all that depends on it. A new loss is one file and one
-// line in registry.cpp.
+// A loss L(f, y) of the scores f of a row, one per output, against its target y, and all that depends on it.
+// A new loss is one file and one line in registry.cpp; one that looks at each output by itself is a
+// SeparableLoss.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mfga/model.hpp"
 #include "mfga/views.hpp"
@@ -26,6 +28,29 @@ struct TargetColumn {
   [[nodiscard]] double mean() const;
 };
 
+// Targets of some rows, column after column, and the rows' weights; none: 1.
+struct TargetColumns {
+  std::span<const double> values;
+  std::span<const double> weights = {};
+  Index columns = 1;
+
+  [[nodiscard]] TargetColumn column(Index k) const {
+    const std::size_t rows = values.size() / static_cast<std::size_t>(columns);
+    return {values.subspan(static_cast<std::size_t>(k) * rows, rows), weights};
+  }
+};
+
+// Scores and targets of a few rows that follow one another.
+struct ScoredRows {
+  const double* scores = nullptr;   // [outputs x stride]
+  const double* targets = nullptr;  // [target columns x target_stride]
+  const double* weights = nullptr;  // null: 1
+  Index rows = 0;
+  Index outputs = 1;
+  Index stride = 0;
+  Index target_stride = 0;
+};
+
 // values[n] *= weights[n], for the derivatives of a loss.
 void multiply_by(const double* weights, Index count, double* values);
 
@@ -35,23 +60,38 @@ class Loss {
   // With its parameter, if it has one: what find_loss takes.
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual Task task() const = 0;
+  // The number of scores per row where there are so many columns of targets.
+  [[nodiscard]] virtual Index outputs(Index target_columns) const = 0;
 
-  // The sum of weight * loss. Weights may be null, here and below: 1.
-  [[nodiscard]] virtual double sum(const double* scores, const double* targets, const double* weights,
-                                   Index count) const = 0;
-  // Also stores weight * dL/df of each row, and returns the sum of the losses.
-  virtual double gradient(const double* scores, const double* targets, const double* weights, Index count,
-                          double* first) const = 0;
-  // Also stores weight * d2L/df2 of each row.
-  virtual double derivatives(const double* scores, const double* targets, const double* weights, Index count,
-                             double* first, double* second) const = 0;
-  // The loss is a quadratic function of the score if d2L/df2 is this everywhere: then products of atoms say
-  // all about it, and one linear solve minimises it.
+  // The sum of weight * loss.
+  [[nodiscard]] virtual double sum(const ScoredRows& rows) const = 0;
+  // Also stores weight * dL/df, [outputs x stride], and returns the sum of the losses.
+  virtual double gradient(const ScoredRows& rows, double* first) const = 0;
+  // Also stores weight * d2L/df2 of each output by itself.
+  virtual double derivatives(const ScoredRows& rows, double* first, double* second) const = 0;
+  // The same of one output. Weights may be null: 1.
+  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
+                           Index count) const {
+    return sum({scores, targets, weights, count});
+  }
+  double gradient(const double* scores, const double* targets, const double* weights, Index count,
+                  double* first) const {
+    return gradient({scores, targets, weights, count}, first);
+  }
+  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
+                     double* first, double* second) const {
+    return derivatives({scores, targets, weights, count}, first, second);
+  }
+  // The loss is a quadratic function of each output's score if d2L/df2 is this everywhere: then products of
+  // atoms say all about it, and one linear solve minimises it.
   [[nodiscard]] virtual std::optional<double> constant_curvature() const { return std::nullopt; }
 
-  // The score that is best for all rows alike.
-  [[nodiscard]] virtual double best_constant(const TargetColumn& targets) const = 0;
-  // What is predicted where the score is this one; for classes the probability of the second one.
+  // The scores that are best for all rows alike, one per output.
+  [[nodiscard]] virtual std::vector<double> best_constants(const TargetColumns& targets) const = 0;
+  [[nodiscard]] double best_constant(const TargetColumn& targets) const {
+    return best_constants({targets.values, targets.weights}).front();
+  }
+  // What is predicted where the score is this one; for two classes the probability of the second one.
   [[nodiscard]] virtual double prediction(double score) const { return score; }
   // The same as a formula in `score`; and what the score of a target is called.
   [[nodiscard]] virtual std::string_view prediction_text() const { return "score"; }
@@ -66,6 +106,30 @@ class Loss {
   [[nodiscard]] virtual std::string_view measure() const = 0;
   // How much of the loss one unit of log-likelihood is, where the mean loss is this.
   [[nodiscard]] virtual double of_likelihood(double mean_loss) const = 0;
+};
+
+// A loss of one score against one target; with several outputs the sum over them, each with a target of its
+// own.
+class SeparableLoss : public Loss {
+ public:
+  using Loss::derivatives;
+  using Loss::gradient;
+  using Loss::sum;
+  [[nodiscard]] Index outputs(Index target_columns) const final { return target_columns; }
+  [[nodiscard]] double sum(const ScoredRows& rows) const final;
+  double gradient(const ScoredRows& rows, double* first) const final;
+  double derivatives(const ScoredRows& rows, double* first, double* second) const final;
+  [[nodiscard]] std::vector<double> best_constants(const TargetColumns& targets) const final;
+
+ protected:
+  // The sum of weight * loss; weights may be null.
+  [[nodiscard]] virtual double sum_of_one(const double* scores, const double* targets, const double* weights,
+                                          Index count) const = 0;
+  virtual double gradient_of_one(const double* scores, const double* targets, const double* weights,
+                                 Index count, double* first) const = 0;
+  virtual double derivatives_of_one(const double* scores, const double* targets, const double* weights,
+                                    Index count, double* first, double* second) const = 0;
+  [[nodiscard]] virtual double constant_of_one(const TargetColumn& targets) const = 0;
 };
 
 // From its name, such as `squared` or `huber(1.5)`. Throws Error(kInvalidArgument), saying what there is, if

@@ -8,20 +8,20 @@
 namespace mfga {
 namespace {
 
-class PoissonLoss final : public Loss {
+class PoissonLoss final : public SeparableLoss {
  public:
   [[nodiscard]] std::string name() const override { return "poisson"; }
   [[nodiscard]] Task task() const override { return Task::kRegression; }
 
-  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
-                           Index count) const override {
+  [[nodiscard]] double sum_of_one(const double* scores, const double* targets, const double* weights,
+                                  Index count) const override {
     double total = 0;
     for (Index n = 0; n < count; ++n)
       total += weight(weights, n) * value(scores[n], std::exp(scores[n]), targets[n]);
     return total;
   }
-  double gradient(const double* scores, const double* targets, const double* weights, Index count,
-                  double* first) const override {
+  double gradient_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                         double* first) const override {
     double total = 0;
     for (Index n = 0; n < count; ++n) {
       const double mean = std::exp(scores[n]);
@@ -30,8 +30,8 @@ class PoissonLoss final : public Loss {
     }
     return total;
   }
-  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
-                     double* first, double* second) const override {
+  double derivatives_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                            double* first, double* second) const override {
     double total = 0;
     for (Index n = 0; n < count; ++n) {
       const double mean = std::exp(scores[n]);
@@ -43,7 +43,7 @@ class PoissonLoss final : public Loss {
   }
 
   // Where nothing was counted at all, any very negative number is best.
-  [[nodiscard]] double best_constant(const TargetColumn& targets) const override {
+  [[nodiscard]] double constant_of_one(const TargetColumn& targets) const override {
     constexpr double kSmallest = 1e-30;
     return std::log(std::max(targets.mean(), kSmallest));
   }

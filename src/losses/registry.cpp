@@ -8,6 +8,7 @@
 #include "losses/logistic.hpp"
 #include "losses/loss.hpp"
 #include "losses/poisson.hpp"
+#include "losses/softmax.hpp"
 #include "losses/squared.hpp"
 #include "mfga/error.hpp"
 
@@ -15,6 +16,7 @@ namespace mfga {
 namespace {
 
 constexpr double kUsualDelta = 1;
+constexpr double kFewestClasses = 2;
 
 // A loss without a parameter lives as long as the program.
 std::shared_ptr<const Loss> not_owned(const Loss& loss) { return {std::shared_ptr<const Loss>(), &loss}; }
@@ -22,13 +24,15 @@ std::shared_ptr<const Loss> not_owned(const Loss& loss) { return {std::shared_pt
 struct Kind {
   std::string_view name;
   std::string_view parameter;  // what it is called; empty: there is none
+  double usual;                // of the parameter
   std::shared_ptr<const Loss> (*make)(double parameter);
 };
-constexpr std::array<Kind, 4> kKinds = {{
-    {"squared", "", [](double) { return not_owned(squared_loss()); }},
-    {"logistic", "", [](double) { return not_owned(logistic_loss()); }},
-    {"huber", "delta", huber_loss},
-    {"poisson", "", [](double) { return not_owned(poisson_loss()); }},
+constexpr std::array<Kind, 5> kKinds = {{
+    {"squared", "", 0, [](double) { return not_owned(squared_loss()); }},
+    {"logistic", "", 0, [](double) { return not_owned(logistic_loss()); }},
+    {"huber", "delta", kUsualDelta, huber_loss},
+    {"poisson", "", 0, [](double) { return not_owned(poisson_loss()); }},
+    {"softmax", "classes", kFewestClasses, softmax_loss},
 }};
 
 [[noreturn]] void refuse(std::string_view name) {
@@ -59,8 +63,9 @@ void multiply_by(const double* weights, Index count, double* values) {
 
 std::span<const Loss* const> losses() {
   static const std::shared_ptr<const Loss> huber = huber_loss(kUsualDelta);
+  static const std::shared_ptr<const Loss> softmax = softmax_loss(kFewestClasses);
   static const std::array<const Loss*, kKinds.size()> all = {&squared_loss(), &logistic_loss(), huber.get(),
-                                                             &poisson_loss()};
+                                                             &poisson_loss(), softmax.get()};
   return all;
 }
 
@@ -76,7 +81,7 @@ std::shared_ptr<const Loss> find_loss(std::string_view name) {
   const std::size_t open = name.find('(');
   for (const Kind& kind : kKinds) {
     if (name.substr(0, open) != kind.name) continue;
-    if (open == std::string_view::npos) return kind.make(kUsualDelta);
+    if (open == std::string_view::npos) return kind.make(kind.usual);
     if (kind.parameter.empty() || name.back() != ')') refuse(name);
     double parameter = 0;
     const char* const end = name.data() + name.size() - 1;

@@ -4,13 +4,13 @@
 namespace mfga {
 namespace {
 
-class SquaredLoss final : public Loss {
+class SquaredLoss final : public SeparableLoss {
  public:
   [[nodiscard]] std::string name() const override { return "squared"; }
   [[nodiscard]] Task task() const override { return Task::kRegression; }
 
-  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
-                           Index count) const override {
+  [[nodiscard]] double sum_of_one(const double* scores, const double* targets, const double* weights,
+                                  Index count) const override {
     double total = 0;
     if (weights == nullptr) {
       for (Index n = 0; n < count; ++n) total += (scores[n] - targets[n]) * (scores[n] - targets[n]);
@@ -20,21 +20,21 @@ class SquaredLoss final : public Loss {
     }
     return total;
   }
-  double gradient(const double* scores, const double* targets, const double* weights, Index count,
-                  double* first) const override {
+  double gradient_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                         double* first) const override {
     for (Index n = 0; n < count; ++n) first[n] = 2 * (scores[n] - targets[n]);
     if (weights != nullptr) multiply_by(weights, count, first);
-    return sum(scores, targets, weights, count);
+    return sum_of_one(scores, targets, weights, count);
   }
-  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
-                     double* first, double* second) const override {
+  double derivatives_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                            double* first, double* second) const override {
     for (Index n = 0; n < count; ++n) second[n] = kCurvature;
     if (weights != nullptr) multiply_by(weights, count, second);
-    return gradient(scores, targets, weights, count, first);
+    return gradient_of_one(scores, targets, weights, count, first);
   }
   [[nodiscard]] std::optional<double> constant_curvature() const override { return kCurvature; }
 
-  [[nodiscard]] double best_constant(const TargetColumn& targets) const override { return targets.mean(); }
+  [[nodiscard]] double constant_of_one(const TargetColumn& targets) const override { return targets.mean(); }
   [[nodiscard]] bool is_of_differences() const override { return true; }
   [[nodiscard]] double unit(double scale) const override { return scale * scale; }
   [[nodiscard]] std::string_view measure() const override { return "mse"; }

@@ -106,7 +106,7 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
   try {
     summarise(by_gram ? losses_by_gram(work, data, folds, *candidates, choice.sums)
                       : losses_by_fits(work, data, folds, candidates, std::ssize(validation.terms), fit),
-              data.target.loss->unit(data.target.scale), validation);
+              data.target.loss_unit(), validation);
     choice.ridge = validation.chosen.ridge;
   } catch (const OutOfTime&) {
     choice.validation = {};

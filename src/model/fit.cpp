@@ -67,9 +67,8 @@ class Fit {
     const bool is_usual = prepared.target.loss == resolve_loss("", plan_.task, data_);
     if (!is_usual) model_.loss = prepared.target.loss->name();
     model_.target_name = data_.target_name;
-    model_.target_shift = prepared.target.shift;
-    model_.target_scale = prepared.target.scale;
     model_.labels = prepared.target.labels;
+    model_.outputs = prepared.target.outputs;
     model_.n_columns = data_.x.cols;
     model_.unnamed_columns = data_.unnamed_columns;
     model_.text_columns = data_.text_columns;
@@ -307,7 +306,7 @@ class Fit {
       learned.ridge = plan_.penalty.ridge;
       report_.cut_short.emplace_back("everything (the model is the one to start from)");
     } else {
-      learned.active.intercept = data.problem(workers_).best_constant();
+      learned.active.intercepts = data.problem(workers_).best_constants();
       report_.cut_short.emplace_back("everything (the model is a constant)");
     }
     if (learned.features.empty()) learned.features = report_.features;
@@ -316,7 +315,7 @@ class Fit {
     if (!learned.stretch.empty()) seen.stretch(learned.stretch);
     const Problem problem = seen.problem(workers_);
     learned.initial_risk =
-        loss_sum(problem, ScoreFunction({}, {}, problem.best_constant())) / problem.count();
+        loss_sum(problem, ScoreFunction({}, {}, problem.best_constants())) / problem.count();
     learned.risk = loss_sum(problem, learned.score()) / problem.count();
     return learned;
   }
@@ -331,9 +330,13 @@ class Fit {
   void finish(Learned learned, PreparedData& data) {
     if (!learned.stretch.empty()) data.stretch(learned.stretch);
     show_metric(data);
-    for (std::size_t i = 0; i < learned.active.atoms.size(); ++i)
-      model_.terms.push_back({learned.active.atoms[i], learned.active.theta[i]});
-    model_.intercept = learned.active.intercept + data.target.offset;
+    const ActiveSet& active = learned.active;
+    for (std::size_t i = 0; i < active.atoms.size(); ++i) {
+      const std::span<const double> theta = active.theta_of(i);
+      model_.terms.push_back({active.atoms[i], {theta.begin(), theta.end()}});
+    }
+    for (std::size_t k = 0; k < model_.outputs.size(); ++k)
+      model_.outputs[k].intercept = active.intercepts[k] + data.target.outputs[k].intercept;
     report_.engine = learned.engine;
     report_.features = learned.features;
     report_.candidates = learned.candidates;
@@ -343,7 +346,7 @@ class Fit {
     report_.initial_risk = learned.initial_risk;
     report_.path = learned.path;
     warn_of_leverage(learned, data);
-    if (model_.task == Task::kClassification && learned.active.size() > 0)
+    if (model_.task == Task::kClassification && model_.has_one_output() && learned.active.size() > 0)
       add_warnings(
           separation_warnings(data.problem(workers_), learned.score(), learned.risk, learned.converged));
     int tuning_steps = 0;
@@ -359,7 +362,7 @@ class Fit {
       report_.cut_short.emplace_back("the search for rows that decide their own fit");
       return;
     }
-    if (learned.refit == nullptr) return;
+    if (learned.refit == nullptr || !model_.has_one_output()) return;
     static_cast<void>(work_.lap());
     std::vector<RowLeverage> rows = high_leverages(data.problem(workers_), learned.active,
                                                    learned.refit->hessian(learned.ridge), plan_.options.seed);

@@ -34,7 +34,7 @@ double certain_part(const Problem& problem, const ScoreFunction& score) {
 // The mean loss of the constant score that fits best.
 double base_risk(const Problem& problem) {
   const double constant = problem.loss.best_constant({problem.targets, problem.rows.weights()});
-  return loss_sum(problem, ScoreFunction({}, {}, constant)) / problem.count();
+  return loss_sum(problem, ScoreFunction({}, {}, {&constant, 1})) / problem.count();
 }
 
 }  // namespace

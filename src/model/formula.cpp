@@ -124,31 +124,92 @@ std::vector<std::string> term_texts(const Model& model, std::size_t count) {
   return texts;
 }
 
-}  // namespace
-
-std::string formula_text(const Model& model, std::size_t most_terms) {
+// What the terms are multiplied by, in the units of the target: [terms x outputs].
+Matrix factors_of(const Model& model) {
   const std::vector<std::string> names = model.formula_names();
-  const std::size_t shown = std::min(most_terms, model.terms.size());
-  const bool scaled = model.target_shift != 0 || model.target_scale != 1;
-  const double intercept = model.target_shift + model.target_scale * model.intercept;
-  std::vector<double> factors;
-  double largest = 0;
-  for (const Term& term : model.terms) {
-    factors.push_back(model.target_scale * term.coefficient * describe(term.atom, names).factor);
-    largest = std::max(largest, std::abs(factors.back()));
+  Matrix factors(std::ssize(model.terms), model.n_outputs());
+  for (Index i = 0; i < factors.rows; ++i) {
+    const Term& term = model.terms[static_cast<std::size_t>(i)];
+    const double factor = describe(term.atom, names).factor;
+    for (Index k = 0; k < factors.cols; ++k) {
+      const auto output = static_cast<std::size_t>(k);
+      factors(i, k) = model.outputs[output].scale * term.coefficients[output] * factor;
+    }
   }
+  return factors;
+}
+
+double intercept_of(const Output& output, double largest) {
+  const double intercept = output.shift + output.scale * output.intercept;
+  return std::abs(intercept) < kRounding * largest ? 0.0 : intercept;
+}
+
+double largest_of(const Matrix& factors) {
+  double largest = 0;
+  for (const double factor : factors.values) largest = std::max(largest, std::abs(factor));
+  return largest;
+}
+
+std::string one_output_text(const Model& model, const std::vector<std::string>& texts) {
+  const Matrix factors = factors_of(model);
+  const double largest = largest_of(factors);
   std::string text = model.task == Task::kClassification
                          ? fmt::format("log-odds of {} = {}\n", model.target_name, model.labels[1])
                      : model.loss.empty()
                          ? fmt::format("{}\n", model.target_name)
                          : fmt::format("{}\n", loss_of_kind(model.loss).score_text(model.target_name));
-  text += fmt::format("  = {:.6g}\n", std::abs(intercept) < kRounding * largest ? 0.0 : intercept);
+  text += fmt::format("  = {:.6g}\n", intercept_of(model.outputs.front(), largest));
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    text +=
+        fmt::format("  {:>14}  {}\n", signed_number(factors(static_cast<Index>(i), 0), largest), texts[i]);
+  return text;
+}
+
+// One table: terms by rows, outputs by columns.
+std::string several_outputs_text(const Model& model, const std::vector<std::string>& texts) {
+  constexpr std::size_t kMostColumns = 12;
+  const Matrix factors = factors_of(model);
+  const std::size_t columns = std::min(kMostColumns, model.outputs.size());
+  std::vector<std::size_t> widths;
+  for (std::size_t k = 0; k < columns; ++k)
+    widths.push_back(std::max<std::size_t>(10, model.outputs[k].name.size()) + 2);
+  const bool is_cut = columns < model.outputs.size();
+  const auto line = [&](const auto& cell, const std::string& end) {
+    std::string row;
+    for (std::size_t k = 0; k < columns; ++k) row += fmt::format("{:>{}}", cell(k), widths[k]);
+    return row + (is_cut ? " ..." : "") + end + "\n";
+  };
+  std::string text =
+      model.task == Task::kClassification
+          ? fmt::format("score of each class of {}, of which the largest wins", model.target_name)
+          : fmt::format("the targets {}", model.target_name);
+  text += is_cut ? fmt::format(" (the first {} of {} columns)\n", columns, model.outputs.size()) : "\n";
+  text += line([&](std::size_t k) { return model.outputs[k].name; }, "");
+  text +=
+      line([&](std::size_t k) { return fmt::format("{:.4g}", intercept_of(model.outputs[k], 0)); }, "  1");
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    text += line(
+        [&](std::size_t k) {
+          return fmt::format("{:+.4g}", factors(static_cast<Index>(i), static_cast<Index>(k)));
+        },
+        "  " + texts[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string formula_text(const Model& model, std::size_t most_terms) {
+  const std::size_t shown = std::min(most_terms, model.terms.size());
+  const bool scaled = std::ranges::any_of(
+      model.outputs, [](const Output& output) { return output.shift != 0 || output.scale != 1; });
   const std::vector<std::string> texts = term_texts(model, shown);
+  std::string text =
+      model.has_one_output() ? one_output_text(model, texts) : several_outputs_text(model, texts);
   std::vector<std::string> notes;
   bool has_places = false;
   for (std::size_t i = 0; i < shown; ++i) {
     const Atom& atom = model.terms[i].atom;
-    text += fmt::format("  {:>14}  {}\n", signed_number(factors[i], largest), texts[i]);
     has_places = has_places || !model.places(atom).empty();
     const std::string note = symbol_note(atom);
     if (!note.empty() && std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
@@ -159,7 +220,8 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
   if (has_places) text += ",\nand what follows \"at\" is the place of a term in the units of the table";
   for (const std::string& note : notes) text += ",\nand " + note;
   text += input_notes(model);
-  if (scaled && model.task == Task::kRegression) text += "\n(fitted to the target scaled to [-1, 1])";
+  if (scaled && model.task == Task::kRegression && model.has_one_output())
+    text += "\n(fitted to the target scaled to [-1, 1])";
   return text + "\n";
 }
 

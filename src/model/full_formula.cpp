@@ -59,10 +59,25 @@ std::string signs_text(const Model& model) {
   return text;
 }
 
+// Which of several outputs is meant.
+std::string of_output(const Model& model, const Output& output) {
+  return model.has_one_output() ? "" : fmt::format(" of {}", quoted(output.name));
+}
+
 std::string prediction_text(const Model& model) {
   if (model.task == Task::kRegression) {
-    return fmt::format("  prediction = {} + {} * {}\n", model.target_shift, model.target_scale,
-                       model.loss.empty() ? "score" : loss_of_kind(model.loss).prediction_text());
+    std::string text;
+    for (const Output& output : model.outputs) {
+      const std::string_view of_score =
+          model.loss.empty() ? "score" : loss_of_kind(model.loss).prediction_text();
+      text += fmt::format("  prediction{} = {} + {} * {}\n", of_output(model, output), output.shift,
+                          output.scale, of_score);
+    }
+    return text;
+  }
+  if (!model.has_one_output()) {
+    return "  probability of a class = exp(its score) / the sum of exp(score) over all classes\n"
+           "  prediction = the class of the largest score\n";
   }
   return fmt::format(
       "  probability of {0} = 1 / (1 + exp(-score))\n"
@@ -93,19 +108,25 @@ std::string full_formula_text(const Model& model) {
   }
 
   FormulaWriter writer = FormulaWriter::full(seen);
-  std::string terms;
+  std::vector<std::string> terms(model.outputs.size());
   for (const Term& term : model.terms) {
     const AtomFormula formula = describe(term.atom, writer);
-    const double factor = term.coefficient * formula.factor;
-    terms +=
-        fmt::format("    {} {} * {}\n", std::signbit(factor) ? '-' : '+', std::abs(factor), formula.text);
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+      const double factor = term.coefficients[k] * formula.factor;
+      terms[k] +=
+          fmt::format("    {} {} * {}\n", std::signbit(factor) ? '-' : '+', std::abs(factor), formula.text);
+    }
   }
   if (!writer.definitions().empty()) {
     text += fmt::format("\n{}. what terms have in common\n", section++);
     for (const auto& [name, expression] : writer.definitions())
       text += fmt::format("  {} = {}\n", name, expression);
   }
-  text += fmt::format("\n{}. the score\n  score = {}\n{}", section++, model.intercept, terms);
+  text += fmt::format("\n{}. the score{}\n", section++, model.has_one_output() ? "" : "s");
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    const Output& output = model.outputs[k];
+    text += fmt::format("  score{} = {}\n{}", of_output(model, output), output.intercept, terms[k]);
+  }
   text += fmt::format("\n{}. the prediction of {}\n{}", section, quoted(model.target_name),
                       prediction_text(model));
   return text;

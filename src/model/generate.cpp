@@ -87,14 +87,15 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
   const Matrix sample = make_inputs(options, 0, kCalibrationRows, pool);
   for (const Index candidate : draw_candidates(random, candidates.size(), options.terms)) {
     Model single = truth_;
-    single.terms = {{candidates.atom(candidate), 1.0}};
+    single.terms = {{candidates.atom(candidate), {1.0}}};
     const double deviation = standard_deviation(single.scores(sample.view()));
     const auto [u, sign] =
         random.uniform_pair((std::uint64_t{1} << 40U) + static_cast<std::uint64_t>(candidate));
     const double size = deviation > 0 ? (0.5 + u) / deviation : 1.0;
-    truth_.terms.push_back({single.terms[0].atom, sign < 0.5 ? -size : size});
+    truth_.terms.push_back({single.terms[0].atom, {sign < 0.5 ? -size : size}});
   }
-  truth_.intercept = std::round(10 * (1 + random.uniform(std::uint64_t{1} << 41U))) / 10;
+  double& intercept = truth_.outputs.front().intercept;
+  intercept = std::round(10 * (1 + random.uniform(std::uint64_t{1} << 41U))) / 10;
   signal_deviation_ = standard_deviation(truth_.scores(sample.view()));
   if (!(signal_deviation_ > 0)) {
     throw Error(
@@ -106,12 +107,12 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
   if (truth_.task == Task::kClassification) {
     // Balanced classes with a clear signal: scores of standard deviation 3.
     const double factor = 3 / signal_deviation_;
-    for (Term& term : truth_.terms) term.coefficient *= factor;
-    truth_.intercept = 0;
+    for (Term& term : truth_.terms) term.coefficients.front() *= factor;
+    intercept = 0;
     std::vector<double> scores = truth_.scores(sample.view());
     const auto median = scores.begin() + std::ssize(scores) / 2;
     std::nth_element(scores.begin(), median, scores.end());
-    truth_.intercept = -*median;
+    intercept = -*median;
     signal_deviation_ = 3;
   }
 }

@@ -21,7 +21,7 @@ Index count_of_candidates(const Plan& plan) {
 }
 
 double risk_of_constant(const Problem& problem) {
-  return loss_sum(problem, ScoreFunction({}, {}, problem.best_constant())) / problem.count();
+  return loss_sum(problem, ScoreFunction({}, {}, problem.best_constants())) / problem.count();
 }
 
 // Methods that choose all their terms at once have a path of one step.
@@ -132,9 +132,9 @@ Learned learn_with_kernel(Work& work, const PreparedData& data, double ridge, do
   for (Term& term : machine.terms(solution)) {
     learned.active.candidates.push_back(-1);
     learned.active.atoms.push_back(std::move(term.atom));
-    learned.active.theta.push_back(term.coefficient);
+    learned.active.theta.push_back(term.coefficients.front());
   }
-  learned.active.intercept = solution.intercept;
+  learned.active.intercepts = {solution.intercept};
   learned.ridge = ridge;
   learned.risk = solution.loss_sum / some.rows.total_weight();
   learned.converged = solution.converged;

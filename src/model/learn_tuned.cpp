@@ -155,7 +155,7 @@ Learned as_learned(Work& work, const PreparedData& data, const TunedModel& found
   learned.candidates = found.candidates;
   learned.sigmas = found.sigmas;
   learned.kernel_weights = found.kernel_weights;
-  learned.initial_risk = loss_sum(problem, ScoreFunction({}, {}, problem.best_constant())) / problem.count();
+  learned.initial_risk = loss_sum(problem, ScoreFunction({}, {}, problem.best_constants())) / problem.count();
   learned.risk = loss_sum(problem, learned.score()) / problem.count();
   for (const TuningRound& round : found.rounds) {
     PathStep& step = learned.path.emplace_back();
@@ -209,7 +209,7 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
                  search_options(work, data, dictionary, {untuned_ridge, 0}, 0), progress_of(work));
   const PairedLosses losses =
       paired_losses(losses_of(untuned), losses_of(tuned), judge.held_out.rows.weights());
-  const double unit = data.target.loss->unit(data.target.scale);
+  const double unit = data.target.loss_unit();
   work.report.tuning.held_out_without = unit * losses.first;
   work.report.tuning.held_out_with = unit * losses.second;
   // Tuning is the better bet: it is left out where it is worse beyond chance. Of few rows it can make more

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "losses/logistic.hpp"
+#include "losses/softmax.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -192,6 +193,83 @@ ClassificationMetrics classification_metrics(std::span<const double> scores,
   metrics.rarer_is_second = 2 * seconds <= count;
   metrics.base_error_percent = 100 * std::min(seconds, count - seconds) / count;
   measure_rarer_class(scores, classes, weights, metrics);
+  return metrics;
+}
+
+MultiClassMetrics multi_class_metrics(std::span<const double> scores, std::span<const double> positions,
+                                      const std::vector<std::string>& labels,
+                                      std::span<const double> row_weights) {
+  MultiClassMetrics metrics;
+  const std::size_t rows = positions.size();
+  const std::size_t n_classes = labels.size();
+  check_numbers(positions, "positions", rows);
+  check_numbers(scores, "scores", rows * n_classes);
+  const RowWeights weights = checked_weights(row_weights, rows);
+  metrics.confusion = Matrix(std::ssize(labels), std::ssize(labels));
+  if (rows == 0) return metrics;
+  const double count = weights.sum(rows);
+  std::vector<double> by_class(scores.size());  // the scores, class after class
+  std::vector<double> probabilities(scores.begin(), scores.end());
+  std::vector<double> is_class(scores.size());  // 1 for the pair of a row and its class
+  std::vector<double> pair_weights(scores.size());
+  for (std::size_t n = 0; n < rows; ++n) {
+    const std::span<const double> own = scores.subspan(n * n_classes, n_classes);
+    const auto label = static_cast<std::size_t>(positions[n]);
+    if (!(positions[n] >= 0) || label >= n_classes || static_cast<double>(label) != positions[n]) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          fmt::format("positions[{}] is {}; expected that of one of {} labels", n, positions[n], n_classes));
+    }
+    metrics.confusion(static_cast<Index>(label), std::ranges::max_element(own) - own.begin()) += weights[n];
+    softmax_probabilities(probabilities.data() + n * n_classes, std::ssize(labels), 1);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      by_class[k * rows + n] = own[k];
+      is_class[n * n_classes + k] = k == label ? 1 : 0;
+      pair_weights[n * n_classes + k] = weights[n];
+    }
+  }
+  const auto size = static_cast<Index>(rows);
+  metrics.log_loss =
+      softmax_loss(static_cast<double>(n_classes))
+          ->sum({by_class.data(), positions.data(), weights.data(), size, std::ssize(labels), size, size}) /
+      count;
+  if (!std::isfinite(metrics.log_loss))
+    throw Error(ErrorKind::kBadData, "the scores are too large for their log-loss to be summed");
+  metrics.micro_auc = area_under_curve(ranking(probabilities, is_class, RowWeights(pair_weights)));
+  double right = 0;
+  double largest = 0;
+  double sum_of_auc = 0;
+  double defined = 0;
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    const auto own = static_cast<Index>(k);
+    ClassMetrics of_class;
+    of_class.label = labels[k];
+    double predicted = 0;
+    for (Index other = 0; other < metrics.confusion.rows; ++other) {
+      of_class.rows += metrics.confusion(own, other);
+      predicted += metrics.confusion(other, own);
+    }
+    const double found = metrics.confusion(own, own);
+    if (predicted > 0) of_class.precision = found / predicted;
+    if (of_class.rows > 0) of_class.recall = found / of_class.rows;
+    std::vector<double> own_probabilities(rows);
+    std::vector<double> is_own(rows);
+    for (std::size_t n = 0; n < rows; ++n) {
+      own_probabilities[n] = probabilities[n * n_classes + k];
+      is_own[n] = is_class[n * n_classes + k];
+    }
+    of_class.auc = area_under_curve(ranking(own_probabilities, is_own, weights));
+    if (of_class.auc) {
+      sum_of_auc += *of_class.auc;
+      ++defined;
+    }
+    right += found;
+    largest = std::max(largest, of_class.rows);
+    metrics.classes.push_back(std::move(of_class));
+  }
+  if (defined > 0) metrics.macro_auc = sum_of_auc / defined;
+  metrics.error_percent = 100 * (count - right) / count;
+  metrics.base_error_percent = 100 * (count - largest) / count;
   return metrics;
 }
 

@@ -8,6 +8,7 @@
 
 #include "features/family.hpp"
 #include "losses/logistic.hpp"
+#include "losses/softmax.hpp"
 #include "mfga/error.hpp"
 #include "mfga/predictor.hpp"
 #include "mfga/version.hpp"
@@ -36,10 +37,10 @@ double in_units(double seen, const ModelInput& input) {
 }
 
 // Not finite where there is none: no label belongs to a score that is not a number.
-double prediction(const Model& model, double score) {
+double prediction(const Model& model, double score, const Output& output) {
   if (model.task == Task::kRegression)
-    return model.target_shift +
-           model.target_scale * (model.loss.empty() ? score : loss_of_kind(model.loss).prediction(score));
+    return output.shift +
+           output.scale * (model.loss.empty() ? score : loss_of_kind(model.loss).prediction(score));
   if (!std::isfinite(score)) return score;
   return score > 0 ? 1.0 : 0.0;
 }
@@ -50,11 +51,11 @@ std::string_view version() { return MFGA_VERSION; }
 
 std::string_view task_name(Task task) { return task == Task::kRegression ? "regression" : "classification"; }
 
-std::vector<double> Model::scores(ConstMatrixView x, int threads) const {
+std::vector<double> Model::scores(const TableView& x, int threads) const {
   return Predictor(*this, threads).scores(x);
 }
 
-std::vector<double> Model::scores(ConstMatrixView x, std::span<const Index> columns, int threads) const {
+std::vector<double> Model::scores(const TableView& x, std::span<const Index> columns, int threads) const {
   return Predictor(*this, threads).scores(x, columns);
 }
 
@@ -67,9 +68,12 @@ void check_finite(const Model& model) {
                             "by a constant",
                             value, what));
   };
-  check(model.intercept, "its intercept");
-  check(model.target_shift, "the shift of its target");
-  check(model.target_scale, "the scale of its target");
+  for (const Output& output : model.outputs) {
+    const std::string of_output = output.name.empty() ? "" : fmt::format(" of \"{}\"", output.name);
+    check(output.intercept, "its intercept" + of_output);
+    check(output.shift, "the shift of its target" + of_output);
+    check(output.scale, "the scale of its target" + of_output);
+  }
   check(model.training.ridge, "its ridge");
   check(model.training.norm_bound, "its norm bound");
   check(model.training.risk, "its mean loss");
@@ -86,7 +90,8 @@ void check_finite(const Model& model) {
   for (std::size_t i = 0; i < model.terms.size(); ++i) {
     const std::string of_term = fmt::format(" of term {}", i + 1);
     const Atom& atom = model.terms[i].atom;
-    check(model.terms[i].coefficient, "the coefficient" + of_term);
+    for (const double coefficient : model.terms[i].coefficients)
+      check(coefficient, "the coefficient" + of_term);
     check(atom.nu, "the weight nu" + of_term);
     for (const double value : atom.parameters) check(value, "a parameter" + of_term);
     for (const double value : atom.shared.numbers()) check(value, "a shared number" + of_term);
@@ -94,31 +99,51 @@ void check_finite(const Model& model) {
 }
 
 double Model::prediction_from_score(double score) const {
-  const double value = prediction(*this, score);
+  const double value = prediction(*this, score, outputs.front());
   if (!std::isfinite(value))
     throw Error(ErrorKind::kBadData, fmt::format("the score {} has no finite prediction", score));
   return value;
 }
 
 std::vector<double> Model::predictions_from_scores(std::span<const double> scores) const {
-  std::vector<double> result(scores.size());
-  for (std::size_t n = 0; n < result.size(); ++n) {
-    result[n] = prediction(*this, scores[n]);
-    if (std::isfinite(result[n])) continue;
-    throw Error(
-        ErrorKind::kBadData,
-        fmt::format("the score {} of row {} (counted from 0) has no finite prediction", scores[n], n));
+  const std::size_t n_outputs = outputs.size();
+  std::vector<double> result;
+  if (task == Task::kClassification && n_outputs > 1) {
+    for (std::size_t first = 0; first < scores.size(); first += n_outputs) {
+      const std::span<const double> row = scores.subspan(first, n_outputs);
+      result.push_back(static_cast<double>(std::ranges::max_element(row) - row.begin()));
+    }
+    return result;
+  }
+  result.resize(scores.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] = prediction(*this, scores[i], outputs[i % n_outputs]);
+    if (std::isfinite(result[i])) continue;
+    throw Error(ErrorKind::kBadData,
+                fmt::format("the score {} of row {} (counted from 0) has no finite prediction", scores[i],
+                            i / n_outputs));
   }
   return result;
 }
 
-std::vector<double> Model::predict(ConstMatrixView x, int threads) const {
+std::vector<double> Model::predict(const TableView& x, int threads) const {
   return Predictor(*this, threads).predictions(x);
 }
 
 double Model::probability_from_score(double score) { return logistic_probability(score); }
 
-std::vector<double> Model::probabilities(ConstMatrixView x, int threads) const {
+std::vector<double> Model::probabilities_from_scores(std::span<const double> scores) const {
+  std::vector<double> result(scores.begin(), scores.end());
+  if (has_one_output()) {
+    for (double& value : result) value = probability_from_score(value);
+    return result;
+  }
+  for (std::size_t first = 0; first < result.size(); first += outputs.size())
+    softmax_probabilities(result.data() + first, n_outputs(), 1);
+  return result;
+}
+
+std::vector<double> Model::probabilities(const TableView& x, int threads) const {
   return Predictor(*this, threads).probabilities(x);
 }
 

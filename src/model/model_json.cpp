@@ -18,78 +18,24 @@
 #include "mfga/error.hpp"
 #include "mfga/model.hpp"
 #include "mfga/version.hpp"
+#include "model/json_node.hpp"
 #include "model/scoring.hpp"
 
 namespace mfga {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kFormat = "mfga-model";
 // Models with text columns, or with inputs of another than the standard scale, need fields that version 1
 // does not have, and programs that know that version alone would ignore them; so do stretched inputs with
-// version 2, and losses other than the usual ones with version 3.
+// version 2, losses other than the usual ones with version 3, and several outputs with version 4.
 constexpr int kPlainVersion = 1;
 constexpr int kScaledVersion = 2;
 constexpr int kStretchedVersion = 3;
-constexpr int kVersion = 4;
+constexpr int kLossVersion = 4;
+constexpr int kVersion = 5;
 // The JSON library copies what an object holds while it grows, recursively: deep nesting would end the stack.
 constexpr int kDeepest = 16;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
-
-// A JSON value with the path to it, for messages such as `model.json: terms[3].sigma: ...`.
-class Node {
- public:
-  Node(const Json& value, std::string path, std::string_view source)
-      : value_(value), path_(std::move(path)), source_(source) {}
-
-  [[noreturn]] void fail(std::string_view problem) const {
-    throw Error(ErrorKind::kBadData, fmt::format("{}: not a valid model: {}{}{}", source_, path_,
-                                                 path_.empty() ? "" : ": ", problem));
-  }
-  [[nodiscard]] Node member(std::string_view key) const {
-    if (!value_.is_object()) fail("expected an object");
-    const auto found = value_.find(std::string(key));
-    if (found == value_.end()) fail(fmt::format("the field \"{}\" is missing", key));
-    return {*found, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key), source_};
-  }
-  [[nodiscard]] bool has_member(std::string_view key) const { return value_.contains(std::string(key)); }
-  [[nodiscard]] std::vector<Node> elements() const {
-    if (!value_.is_array()) fail("expected a list");
-    std::vector<Node> nodes;
-    for (std::size_t i = 0; i < value_.size(); ++i)
-      nodes.emplace_back(value_[i], fmt::format("{}[{}]", path_, i), source_);
-    return nodes;
-  }
-  [[nodiscard]] double number() const {
-    if (!value_.is_number()) fail("expected a number");
-    const auto number = value_.get<double>();
-    if (!std::isfinite(number)) fail("expected a finite number");
-    return number;
-  }
-  [[nodiscard]] double positive_number() const {
-    const double value = number();
-    if (!(value > 0)) fail(fmt::format("expected a positive number, found {}", value));
-    return value;
-  }
-  [[nodiscard]] Index whole_number(Index lowest, Index highest) const {
-    if (!value_.is_number_integer()) fail("expected a whole number");
-    const double number = value_.get<double>();
-    if (!(number >= static_cast<double>(lowest) && number <= static_cast<double>(highest))) {
-      fail(fmt::format("expected a whole number from {} to {}", lowest, highest));
-    }
-    return value_.get<Index>();
-  }
-  [[nodiscard]] std::string text() const {
-    if (!value_.is_string()) fail("expected a text");
-    return value_.get<std::string>();
-  }
-
- private:
-  const Json& value_;
-  std::string path_;
-  std::string_view source_;
-};
 
 // The numbers that terms share, each list once.
 class SharedLists {
@@ -108,7 +54,11 @@ class SharedLists {
 Json term_to_json(const Term& term, const std::vector<std::string>& names, SharedLists& shared) {
   const Atom& atom = term.atom;
   Json json;
-  json["coefficient"] = term.coefficient;
+  if (term.coefficients.size() == 1) {
+    json["coefficient"] = term.coefficients.front();
+  } else {
+    json["coefficients"] = term.coefficients;
+  }
   json["family"] = atom.family;
   json["inputs"] = Json::array();
   for (const Index input : atom.inputs) json["inputs"].push_back(names[static_cast<std::size_t>(input)]);
@@ -140,11 +90,22 @@ double labelled_number(const Node& node, std::span<const std::string_view> label
   return static_cast<double>(known - labels.begin());
 }
 
+// One number per output; where there is one output, that is no list.
+std::vector<double> of_outputs(const Node& node, std::string_view one, std::string_view several,
+                               std::size_t outputs) {
+  if (outputs == 1) return {node.member(one).number()};
+  const Node list = node.member(several);
+  std::vector<double> numbers;
+  for (const Node& number : list.elements()) numbers.push_back(number.number());
+  if (numbers.size() != outputs) list.fail(fmt::format("expected {} numbers, one per output", outputs));
+  return numbers;
+}
+
 Term term_from_json(const Node& node, const std::map<std::string, Index>& input_positions,
-                    const std::vector<SharedNumbers>& shared) {
+                    const std::vector<SharedNumbers>& shared, std::size_t outputs) {
   Term term;
   Atom& atom = term.atom;
-  term.coefficient = node.member("coefficient").number();
+  term.coefficients = of_outputs(node, "coefficient", "coefficients", outputs);
   atom.family = node.member("family").text();
   const FeatureFamily* family = find_feature_family(atom.family);
   if (family == nullptr)
@@ -198,7 +159,8 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
 
 // The lowest version that has the fields of the model.
 int version_of(const Model& model) {
-  if (!model.loss.empty()) return kVersion;
+  if (!model.has_one_output()) return kVersion;
+  if (!model.loss.empty()) return kLossVersion;
   if (model.is_stretched() || model.mixing.rows > 0) return kStretchedVersion;
   const bool is_plain =
       model.text_columns.empty() && std::ranges::all_of(model.inputs, [](const ModelInput& input) {
@@ -312,28 +274,51 @@ Json parse_json(std::string_view text, std::string_view source) {
   }
 }
 
-std::string loss_from_json(const Node& node, Task task) {
+std::string loss_from_json(const Node& node, const Model& model) {
   std::shared_ptr<const Loss> loss;
   try {
     loss = find_loss(node.text());
   } catch (const Error& error) {
     node.fail(error.what());
   }
-  if (loss->task() != task) node.fail(fmt::format("a model for {} has another loss", task_name(task)));
+  if (loss->task() != model.task)
+    node.fail(fmt::format("a model for {} has another loss", task_name(model.task)));
+  const Index target_columns = model.task == Task::kRegression ? model.n_outputs() : 1;
+  if (loss->outputs(target_columns) != model.n_outputs())
+    node.fail(fmt::format("the loss is for {} outputs, and the model has {}", loss->outputs(target_columns),
+                          model.n_outputs()));
   return loss->name();
 }
 
-void read_target(const Node& target, Model& model) {
+// `has_outputs`: whether the format knows of several.
+void read_target(const Node& target, bool has_outputs, Model& model) {
   model.target_name = target.member("name").text();
   if (model.task == Task::kRegression) {
-    model.target_shift = target.member("shift").number();
-    model.target_scale = target.member("scale").positive_number();
+    const bool is_one = !has_outputs || !target.has_member("outputs");
+    const std::vector<Node> nodes = is_one ? std::vector<Node>{target} : target.member("outputs").elements();
+    if (!is_one && nodes.size() < 2) target.member("outputs").fail("expected at least two outputs");
+    model.outputs.clear();
+    for (const Node& node : nodes) {
+      Output& output = model.outputs.emplace_back();
+      if (!is_one) output.name = node.member("name").text();
+      output.shift = node.member("shift").number();
+      output.scale = node.member("scale").positive_number();
+    }
     return;
   }
-  for (const Node& label : target.member("labels").elements()) model.labels.push_back(label.text());
-  if (model.labels.size() != 2 || model.labels[0] == model.labels[1]) {
-    target.member("labels").fail("expected two different labels");
+  const Node labels = target.member("labels");
+  for (const Node& label : labels.elements()) {
+    if (std::ranges::find(model.labels, label.text()) != model.labels.end())
+      label.fail(fmt::format("the label \"{}\" occurs twice", label.text()));
+    model.labels.push_back(label.text());
   }
+  if (!has_outputs) {
+    if (model.labels.size() != 2) labels.fail("expected two different labels");
+    return;
+  }
+  if (model.labels.size() < 2) labels.fail("expected at least two labels");
+  model.outputs.clear();
+  for (const std::string& label : model.labels) model.outputs.push_back({.name = label});
 }
 
 }  // namespace
@@ -342,9 +327,12 @@ std::string model_to_json(const Model& model) try {
   check_finite(model);
   const std::vector<std::string> names = model.input_names();
   Json target = {{"name", model.target_name}};
-  if (model.task == Task::kRegression) {
-    target["shift"] = model.target_shift;
-    target["scale"] = model.target_scale;
+  if (model.task == Task::kRegression && model.has_one_output()) {
+    target["shift"] = model.outputs.front().shift;
+    target["scale"] = model.outputs.front().scale;
+  } else if (model.task == Task::kRegression) {
+    for (const Output& output : model.outputs)
+      target["outputs"].push_back({{"name", output.name}, {"shift", output.shift}, {"scale", output.scale}});
   } else {
     target["labels"] = model.labels;
   }
@@ -359,6 +347,8 @@ std::string model_to_json(const Model& model) try {
       text += fmt::format("{}\n    {}", i == 0 ? "" : ",", items[i]);
     return text + (items.empty() ? "" : "\n  ");
   };
+  std::vector<double> intercepts;
+  for (const Output& output : model.outputs) intercepts.push_back(output.intercept);
   const int format_version = version_of(model);
   const bool plain = format_version == kPlainVersion;
   std::vector<std::string> inputs;
@@ -381,12 +371,14 @@ std::string model_to_json(const Model& model) try {
   return fmt::format(
       "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"task\": \"{}\",\n{}  \"target\": {},\n  "
       "\"n_columns\": {},\n  \"unnamed_columns\": {},\n{}"
-      "  \"inputs\": [{}],\n{}  \"intercept\": {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
+      "  \"inputs\": [{}],\n{}  {},\n{}  \"terms\": [{}],\n  \"training\": {}\n}}\n",
       kFormat, format_version, task_name(model.task),
-      format_version < kVersion ? "" : fmt::format("  \"loss\": {},\n", Json(model.loss).dump()),
-      target.dump(), model.n_columns, model.unnamed_columns,
+      model.loss.empty() ? "" : fmt::format("  \"loss\": {},\n", Json(model.loss).dump()), target.dump(),
+      model.n_columns, model.unnamed_columns,
       plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)), lines(inputs),
-      mixing.empty() ? "" : fmt::format("  \"mixing\": [{}],\n", lines(mixing)), Json(model.intercept).dump(),
+      mixing.empty() ? "" : fmt::format("  \"mixing\": [{}],\n", lines(mixing)),
+      model.has_one_output() ? fmt::format("\"intercept\": {}", Json(intercepts.front()).dump())
+                             : fmt::format("\"intercepts\": {}", Json(intercepts).dump()),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
       training.dump());
 } catch (const nlohmann::json::exception&) {
@@ -413,8 +405,10 @@ Model model_from_json(std::string_view text, std::string_view source) {
   } else if (task.text() != task_name(Task::kRegression)) {
     task.fail(fmt::format("expected regression or classification, found \"{}\"", task.text()));
   }
-  read_target(root.member("target"), model);
-  if (format_version >= kVersion) model.loss = loss_from_json(root.member("loss"), model.task);
+  read_target(root.member("target"), format_version >= kVersion, model);
+  if (format_version >= kLossVersion &&
+      (format_version == kLossVersion || model.task == Task::kClassification || root.has_member("loss")))
+    model.loss = loss_from_json(root.member("loss"), model);
 
   constexpr Index kLargestCount = Index{1} << 40U;
   model.n_columns = root.member("n_columns").whole_number(1, kLargestCount);
@@ -435,7 +429,8 @@ Model model_from_json(std::string_view text, std::string_view source) {
   }
   if (format_version >= kStretchedVersion && root.has_member("mixing"))
     model.mixing = mixing_from_json(root.member("mixing"), static_cast<Index>(model.inputs.size()));
-  model.intercept = root.member("intercept").number();
+  const std::vector<double> intercepts = of_outputs(root, "intercept", "intercepts", model.outputs.size());
+  for (std::size_t k = 0; k < intercepts.size(); ++k) model.outputs[k].intercept = intercepts[k];
   std::vector<SharedNumbers> shared;
   if (root.has_member("shared")) {
     for (const Node& list : root.member("shared").elements()) {
@@ -445,7 +440,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
     }
   }
   for (const Node& node : root.member("terms").elements())
-    model.terms.push_back(term_from_json(node, input_positions, shared));
+    model.terms.push_back(term_from_json(node, input_positions, shared, model.outputs.size()));
 
   const Node training = root.member("training");
   model.training.rows = training.member("rows").whole_number(0, kLargestCount);

@@ -95,9 +95,9 @@ constexpr std::array<OptionRow<FitOptions>, 23> kFitTable = {{
     {"task", choice<&FitOptions::task>(), "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"loss", WrittenFitMember{loss_text, set_loss}, "LOSS", 0, 0,
-     "what is minimised; auto: squared for numbers, logistic for classes; huber: outliers count by their "
-     "size "
-     "and not by its square, from 1.345 robust deviations of the target on, or from DELTA on with "
+     "what is minimised; auto: squared for numbers, logistic for two classes, softmax for more; huber: "
+     "outliers count by their size and not by its square, from 1.345 robust deviations of the target on, or "
+     "from DELTA on with "
      "huber(DELTA); poisson: for counts, with predictions above 0"},
     {"features", &FitOptions::features, "EXPRESSION", 0, 0,
      "dictionary of candidate features, e.g. \"linear + gaussian(order=2)\"; default: by the number of rows "

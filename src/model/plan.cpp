@@ -18,9 +18,9 @@ namespace {
 
 void check_weights(const TrainingData& data) {
   if (data.weights.empty()) return;
-  if (data.weights.size() != data.y.size()) {
+  if (std::ssize(data.weights) != data.x.rows) {
     throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("there are {} weights for {} rows", data.weights.size(), data.y.size()));
+                fmt::format("there are {} weights for {} rows", data.weights.size(), data.x.rows));
   }
   Index counted = 0;
   for (std::size_t n = 0; n < data.weights.size(); ++n) {
@@ -55,10 +55,26 @@ bool can_tune(const FitOptions& options, const paper::Options& paper) {
          options.tolerance == 0 && options.start == nullptr;
 }
 
+// What is defined for one output only.
+void refuse_several_outputs(const FitOptions& options, const paper::Options& paper) {
+  const std::string_view what = paper.method != paper::Method::kMfga          ? "`method`"
+                                : options.nu == KernelWeights::kAlignment     ? "`nu=alignment`"
+                                : options.search == Search::kHardThresholding ? "`search=htp`"
+                                                                              : "";
+  if (what.empty()) return;
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("{} is for one target or two classes; leave it out for several", what));
+}
+
 }  // namespace
 
 void check_data(const TrainingData& data) {
-  if (static_cast<std::size_t>(data.x.rows) != data.y.size()) {
+  if (data.x.rows * data.targets() != std::ssize(data.y)) {
+    if (data.targets() > 1) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("x has {} rows and y has {} values; {} targets need {}", data.x.rows,
+                              data.y.size(), data.targets(), data.x.rows * data.targets()));
+    }
     throw Error(ErrorKind::kInvalidArgument, fmt::format("x has {} rows and y has {} values; they must agree",
                                                          data.x.rows, data.y.size()));
   }
@@ -96,7 +112,8 @@ bool can_validate_quickly(const TrainingData& data) {
   constexpr Index kFewestToHoldOut = 50;
   constexpr Index kFewestOfAClass = 10;
   const Index without_weight = std::ranges::count(data.weights, 0.0);
-  if (std::ssize(data.y) - without_weight < kFewestToHoldOut) return false;
+  if (std::ssize(data.y) / data.targets() - without_weight < kFewestToHoldOut) return false;
+  if (data.targets() > 1) return true;
   std::vector<double> targets;
   for (std::size_t n = 0; n < data.y.size(); ++n) {
     if (data.weights.empty() || data.weights[n] > 0) targets.push_back(data.y[n]);
@@ -113,6 +130,8 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
   const std::string loss = options.loss.empty() && start != nullptr ? start->loss : options.loss;
   plan.task = resolve_task(options.task, loss, data);
   plan.loss = resolve_loss(loss, plan.task, data);
+  plan.targets = data.targets();
+  if (plan.loss->outputs(plan.targets) > 1) refuse_several_outputs(options, paper);
   const bool regression = plan.task == Task::kRegression;
   plan.select = options.select.value_or(paper.preset ? Selection::kGradient : Selection::kGain);
   plan.selection.rule = plan.select == Selection::kGain ? Rule::kGain : Rule::kGradient;
@@ -120,7 +139,8 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
   if (options.shortlist == 0 && !paper.preset) {
     constexpr Index kForQuadraticModel = 32;
     plan.selection.shortlist = options.per_step > 1 ? 2 * options.per_step : 1;
-    if (plan.select == Selection::kGain && !plan.loss->constant_curvature())
+    if (plan.select == Selection::kGain && !plan.loss->constant_curvature() &&
+        plan.loss->outputs(plan.targets) == 1)
       plan.selection.shortlist = std::max(plan.selection.shortlist, kForQuadraticModel);
   }
   const bool intercept = options.intercept.value_or(!(paper.preset && regression));
@@ -182,13 +202,18 @@ EngineKind choose_engine(const Plan& plan, const ProblemSize& size, int threads)
   const EngineCost gram = engine_cost(plan, EngineKind::kGram, size, threads);
   const bool is_quadratic = plan.loss->constant_curvature().has_value();
   const double limit = memory_limit_bytes(plan.options);
-  const bool gram_pays = is_quadratic && gram.bytes <= 0.5 * limit && gram.operations < lazy.operations;
+  const bool gram_pays =
+      is_quadratic && plan.targets == 1 && gram.bytes <= 0.5 * limit && gram.operations < lazy.operations;
   const EngineKind engine = plan.options.engine.value_or(gram_pays ? EngineKind::kGram : EngineKind::kLazy);
   const bool is_gram = engine == EngineKind::kGram;
   if (is_gram && !is_quadratic) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("`engine=gram` works for the squared loss only; use `engine=lazy` for {}",
                             plan.task == Task::kClassification ? "classification" : "this one"));
+  }
+  if (is_gram && plan.targets > 1) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "`engine=gram` works for one target only; use `engine=lazy` for several");
   }
   const double bytes = is_gram ? gram.bytes : lazy.bytes;
   if (bytes > limit || size.candidates >= 2e9) {

@@ -65,6 +65,7 @@ struct Plan {
   paper::Options paper;
   Task task = Task::kRegression;
   std::shared_ptr<const Loss> loss;
+  Index targets = 1;
   Selection select = Selection::kGain;
   SelectionOptions selection;
   Intercept intercept = Intercept::kUnpenalised;

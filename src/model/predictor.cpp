@@ -26,8 +26,12 @@ void mark_not_finite(const RowBlock& block, double* scores) {
   }
 }
 
+bool are_finite(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
 // Says why a row has no score.
-[[noreturn]] void throw_without_score(const Model& model, ConstMatrixView x, std::span<const Index> columns,
+[[noreturn]] void throw_without_score(const Model& model, const TableView& x, std::span<const Index> columns,
                                       Index row, const std::string& row_name) {
   std::size_t farthest = 0;
   double largest = 0;
@@ -82,7 +86,7 @@ std::vector<Index> columns_of_training(const Model& model) {
 }
 
 // The rows of x as the terms see them.
-BlockedRows seen_rows(const Model& model, ConstMatrixView x, std::span<const Index> columns) {
+BlockedRows seen_rows(const Model& model, const TableView& x, std::span<const Index> columns) {
   std::vector<InputColumn> inputs;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const ModelInput& input = model.inputs[i];
@@ -97,9 +101,11 @@ ScoreFunction score_function(const Model& model) {
   std::vector<double> coefficients;
   for (const Term& term : model.terms) {
     atoms.push_back(term.atom);
-    coefficients.push_back(term.coefficient);
+    coefficients.insert(coefficients.end(), term.coefficients.begin(), term.coefficients.end());
   }
-  return {atoms, coefficients, model.intercept};
+  std::vector<double> intercepts;
+  for (const Output& output : model.outputs) intercepts.push_back(output.intercept);
+  return {atoms, coefficients, intercepts};
 }
 
 }  // namespace
@@ -109,7 +115,7 @@ struct Predictor::Impl {
       : model(std::move(given)),
         columns(columns_of_training(model)),
         score(score_function(model)),
-        seen(seen_rows(model, {nullptr, 0, model.n_columns, model.n_columns}, columns)),
+        seen(seen_rows(model, ConstMatrixView{nullptr, 0, model.n_columns, model.n_columns}, columns)),
         has_its_columns(std::ranges::all_of(
             columns, [&](Index column) { return column >= 0 && column < model.n_columns; })),
         threads(n_threads) {}
@@ -130,7 +136,8 @@ struct Predictor::Impl {
     return *many_threads;
   }
 
-  [[nodiscard]] double score_of(std::span<const double> row) const {
+  // One score per output.
+  void score_row(std::span<const double> row, std::span<double> out) const {
     const auto n_values = static_cast<Index>(row.size());
     if (n_values != model.n_columns) {
       throw Error(ErrorKind::kInvalidArgument,
@@ -141,28 +148,47 @@ struct Predictor::Impl {
     thread_local Arena arena;
     const Arena::Scope scope(arena);
     const RowBlock block = seen.single_row(row.data(), arena);
-    double result = 0;
-    score.evaluate(block, &result, arena);
-    mark_not_finite(block, &result);
-    if (!std::isfinite(result)) {
-      throw_without_score(model, {row.data(), 1, n_values, n_values}, columns, 0, "the row");
+    score.evaluate(block, out.data(), arena);  // whose stride is 1
+    mark_not_finite(block, out.data());
+    if (!are_finite(out)) {
+      throw_without_score(model, ConstMatrixView{row.data(), 1, n_values, n_values}, columns, 0, "the row");
     }
+  }
+
+  [[nodiscard]] double score_of(std::span<const double> row) const {
+    if (!model.has_one_output()) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("the model has {} outputs; ask for the scores of all", model.n_outputs()));
+    }
+    double result = 0;
+    score_row(row, {&result, 1});
     return result;
   }
 
-  [[nodiscard]] std::vector<double> scores_of(ConstMatrixView x, std::span<const Index> own_columns,
+  [[nodiscard]] std::vector<double> scores_of(const TableView& x, std::span<const Index> own_columns,
                                               const RowName& row_name) {
     check_columns(model, own_columns, x.cols);
     const BlockedRows rows = seen_rows(model, x, own_columns);
-    std::vector<double> result(static_cast<std::size_t>(x.rows));
+    const Index outputs = model.n_outputs();
+    std::vector<double> result(static_cast<std::size_t>(x.rows * outputs));
     for_each_block(rows, workers_for(rows.blocks()), [&](const RowBlock& block, Arena& arena) {
-      double* scores_of_block = result.data() + block.first_row;
-      score.evaluate(block, scores_of_block, arena);
-      mark_not_finite(block, scores_of_block);
+      double* scores_of_block = result.data() + block.first_row * outputs;
+      if (outputs == 1) {
+        score.evaluate(block, scores_of_block, arena);
+        mark_not_finite(block, scores_of_block);
+        return;
+      }
+      double* columns_of_block = arena.take(outputs * block.stride);
+      score.evaluate(block, columns_of_block, arena);
+      mark_not_finite(block, columns_of_block);
+      for (Index n = 0; n < block.rows; ++n) {
+        for (Index k = 0; k < outputs; ++k)
+          scores_of_block[n * outputs + k] = columns_of_block[k * block.stride + n];
+      }
     });
     const auto without = std::ranges::find_if(result, [](double value) { return !std::isfinite(value); });
     if (without != result.end()) {
-      const Index row = without - result.begin();
+      const Index row = (without - result.begin()) / outputs;
       throw_without_score(model, x, own_columns, row,
                           row_name ? row_name(row) : fmt::format("row {} (counted from 0)", row));
     }
@@ -170,7 +196,7 @@ struct Predictor::Impl {
   }
 
   // The columns of the training, if x has as many.
-  [[nodiscard]] std::span<const Index> columns_in(ConstMatrixView x) const {
+  [[nodiscard]] std::span<const Index> columns_in(const TableView& x) const {
     if (x.cols == model.n_columns) return columns;
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("x has {} columns; the model was trained on {}", x.cols, model.n_columns));
@@ -186,8 +212,22 @@ const Model& Predictor::model() const { return impl_->model; }
 
 double Predictor::score(std::span<const double> row) const { return impl_->score_of(row); }
 
+void Predictor::scores(std::span<const double> row, std::span<double> out) const {
+  if (std::ssize(out) != impl_->model.n_outputs()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("there is room for {} scores; the model has {} outputs", out.size(),
+                            impl_->model.n_outputs()));
+  }
+  impl_->score_row(row, out);
+}
+
 double Predictor::predict(std::span<const double> row) const {
-  return impl_->model.prediction_from_score(impl_->score_of(row));
+  if (impl_->model.task == Task::kRegression || impl_->model.has_one_output())
+    return impl_->model.prediction_from_score(impl_->score_of(row));
+  thread_local std::vector<double> scores;
+  scores.resize(impl_->model.outputs.size());
+  impl_->score_row(row, scores);
+  return static_cast<double>(std::ranges::max_element(scores) - scores.begin());
 }
 
 double Predictor::probability(std::span<const double> row) const {
@@ -195,33 +235,31 @@ double Predictor::probability(std::span<const double> row) const {
   return Model::probability_from_score(impl_->score_of(row));
 }
 
-std::vector<double> Predictor::scores(ConstMatrixView x) const { return scores(x, impl_->columns_in(x)); }
+std::vector<double> Predictor::scores(const TableView& x) const { return scores(x, impl_->columns_in(x)); }
 
-std::vector<double> Predictor::predictions(ConstMatrixView x) const {
+std::vector<double> Predictor::predictions(const TableView& x) const {
   return predictions(x, impl_->columns_in(x));
 }
 
-std::vector<double> Predictor::probabilities(ConstMatrixView x) const {
+std::vector<double> Predictor::probabilities(const TableView& x) const {
   check_classes(impl_->model);
   return probabilities(x, impl_->columns_in(x));
 }
 
-std::vector<double> Predictor::scores(ConstMatrixView x, std::span<const Index> columns,
+std::vector<double> Predictor::scores(const TableView& x, std::span<const Index> columns,
                                       const RowName& row_name) const {
   return impl_->scores_of(x, columns, row_name);
 }
 
-std::vector<double> Predictor::predictions(ConstMatrixView x, std::span<const Index> columns,
+std::vector<double> Predictor::predictions(const TableView& x, std::span<const Index> columns,
                                            const RowName& row_name) const {
   return impl_->model.predictions_from_scores(impl_->scores_of(x, columns, row_name));
 }
 
-std::vector<double> Predictor::probabilities(ConstMatrixView x, std::span<const Index> columns,
+std::vector<double> Predictor::probabilities(const TableView& x, std::span<const Index> columns,
                                              const RowName& row_name) const {
   check_classes(impl_->model);
-  std::vector<double> result = impl_->scores_of(x, columns, row_name);
-  for (double& value : result) value = Model::probability_from_score(value);
-  return result;
+  return impl_->model.probabilities_from_scores(impl_->scores_of(x, columns, row_name));
 }
 
 }  // namespace mfga

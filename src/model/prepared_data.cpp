@@ -12,7 +12,7 @@ namespace mfga {
 
 PreparedData PreparedData::subset(std::span<const Index> positions) const {
   PreparedData result{target, inputs, text_columns, rows.subset(positions), intercept};
-  result.target.values = values_of(target.values, positions);
+  result.target.values = values_of(target.values, positions, target.columns);
   return result;
 }
 
@@ -23,7 +23,11 @@ void PreparedData::stretch(std::span<const double> factors) {
 }
 
 bool PreparedData::has_one_target() const {
-  return std::ranges::all_of(target.values, [&](double value) { return value == target.values.front(); });
+  for (Index k = 0; k < target.columns; ++k) {
+    const std::span<const double> values = TargetColumns{target.values, {}, target.columns}.column(k).values;
+    if (!std::ranges::all_of(values, [&](double value) { return value == values.front(); })) return false;
+  }
+  return true;
 }
 
 CountedRows::CountedRows(const TrainingData& data) {
@@ -31,9 +35,9 @@ CountedRows::CountedRows(const TrainingData& data) {
   for (std::size_t n = 0; n < data.weights.size(); ++n) {
     if (data.weights[n] == 0) continue;
     positions.push_back(static_cast<Index>(n));
-    targets.push_back(data.y[n]);
     weights.push_back(data.weights[n]);
   }
+  targets = values_of(data.y, positions, data.targets());
 }
 
 TrainingData CountedRows::without_others(const TrainingData& data) const {

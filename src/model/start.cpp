@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "losses/loss.hpp"
 #include "mfga/columns.hpp"
 #include "mfga/error.hpp"
@@ -38,17 +41,24 @@ ActiveSet terms_of_start(const Model& start, const PreparedTarget& target) {
                     task_name(target.task),
                     target.labels.empty() ? "" : fmt::format(" ({})", fmt::join(target.labels, ", "))));
   }
-  if (start.target_shift != target.shift || start.target_scale != target.scale) {
+  const auto has_other_units = [](const Output& a, const Output& b) {
+    return a.name != b.name || a.shift != b.shift || a.scale != b.scale;
+  };
+  if (start.outputs.size() != target.outputs.size() ||
+      !std::ranges::equal(start.outputs, target.outputs, std::not_fn(has_other_units))) {
     throw Error(ErrorKind::kInvalidArgument,
-                "the model to start from has its target on another scale (`scale_target`, `preset`)");
+                "the model to start from has other targets, or has them on another scale (`scale_target`, "
+                "`preset`)");
   }
   ActiveSet active;
   for (const Term& term : start.terms) {
     active.candidates.push_back(-1);
     active.atoms.push_back(term.atom);
-    active.theta.push_back(term.coefficient);
+    active.theta.insert(active.theta.end(), term.coefficients.begin(), term.coefficients.end());
   }
-  active.intercept = start.intercept - target.offset;
+  active.intercepts.clear();
+  for (std::size_t k = 0; k < start.outputs.size(); ++k)
+    active.intercepts.push_back(start.outputs[k].intercept - target.outputs[k].intercept);
   return active;
 }
 

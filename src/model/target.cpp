@@ -23,15 +23,29 @@ std::set<double> distinct_values(std::span<const double> values, std::size_t mos
   return distinct;
 }
 
+// Of one of the targets.
+const std::string& target_name(const TrainingData& data, std::size_t target) {
+  return data.target_names.empty() ? data.target_name : data.target_names[target];
+}
+
+std::span<const double> target_column(const TrainingData& data, std::size_t target) {
+  return TargetColumns{data.y, {}, data.targets()}.column(static_cast<Index>(target)).values;
+}
+
 void check_finite(const TrainingData& data) {
-  for (std::size_t n = 0; n < data.y.size(); ++n) {
-    if (!std::isfinite(data.y[n])) {
+  const std::size_t rows = data.y.size() / static_cast<std::size_t>(data.targets());
+  for (std::size_t i = 0; i < data.y.size(); ++i) {
+    if (!std::isfinite(data.y[i])) {
       throw Error(ErrorKind::kBadData,
                   fmt::format("the target {} has the value {} in row {}; expected a finite number",
-                              data.target_name, data.y[n], n));
+                              target_name(data, i / rows), data.y[i], i % rows));
     }
   }
 }
+
+// More, or fewer rows of a class on average, would hardly be classes.
+constexpr std::size_t kMostClasses = 1000;
+constexpr std::size_t kRowsPerClass = 2;
 
 Error class_count_error(const TrainingData& data, std::vector<std::string> labels) {
   constexpr std::size_t kMostShown = 5;
@@ -42,9 +56,10 @@ Error class_count_error(const TrainingData& data, std::vector<std::string> label
                   fmt::join(labels, ", "), count > kMostShown ? ", ..." : "");
   if (count < 2) return {ErrorKind::kBadData, found + "; two are needed to learn from"};
   return {ErrorKind::kBadData,
-          fmt::format("{}; two classes are supported now: keep the rows of two of them, or make one class of "
-                      "all but one{}",
-                      found, data.labels.empty() ? "; for a number to predict use `task=regression`" : "")};
+          fmt::format("{} in {} rows; at most {}, and one for every {} rows, are possible: is it an "
+                      "identifier, or is another column the target?{}",
+                      found, data.y.size(), kMostClasses, kRowsPerClass,
+                      data.labels.empty() ? " For a number to predict use `task=regression`" : "")};
 }
 
 void check_labels(const TrainingData& data) {
@@ -69,45 +84,54 @@ PreparedTarget prepare_classes(const TrainingData& data) {
     labels.push_back(data.labels.empty() ? number_label(value)
                                          : data.labels[static_cast<std::size_t>(value)]);
   }
-  if (labels.size() != 2) throw class_count_error(data, std::move(labels));
+  if (labels.size() < 2 || labels.size() > kMostClasses || kRowsPerClass * labels.size() > data.y.size())
+    throw class_count_error(data, std::move(labels));
   target.labels = std::move(labels);
   target.values.reserve(data.y.size());
-  for (const double value : data.y) target.values.push_back(value == *classes.begin() ? -1.0 : 1.0);
+  if (classes.size() == 2) {
+    for (const double value : data.y) target.values.push_back(value == *classes.begin() ? -1.0 : 1.0);
+    target.outputs.emplace_back();
+    return target;
+  }
+  const std::vector<double> sorted(classes.begin(), classes.end());
+  for (const double value : data.y)
+    target.values.push_back(static_cast<double>(std::ranges::lower_bound(sorted, value) - sorted.begin()));
+  for (const std::string& label : target.labels) target.outputs.push_back({.name = label});
   return target;
 }
 
 // Losses are squares, and differences of losses are squared again.
-void check_size(const TrainingData& data, double lowest, double highest) {
+void check_size(const std::string& name, double lowest, double highest) {
   constexpr double kLargest = 1e50;
   constexpr double kSmallestRange = 1e-50;
   if (lowest == highest) {
-    throw Error(ErrorKind::kBadData,
-                fmt::format("the target {} has the value {} in every row; there is nothing to learn",
-                            data.target_name, lowest));
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("the target {} has the value {} in every row; there is nothing to learn", name, lowest));
   }
   const double size = std::max(std::abs(lowest), std::abs(highest));
   if (size > kLargest) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("the target {} has values as large as {:.3g}, whose squares would overflow; at "
                             "most {:g} is possible. Divide the target by a power of ten such as {:.0e}",
-                            data.target_name, size, kLargest, std::pow(10, std::floor(std::log10(size)))));
+                            name, size, kLargest, std::pow(10, std::floor(std::log10(size)))));
   }
   if (const double range = highest - lowest; range < kSmallestRange) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("the values of the target {} differ by {:.3g} at most, whose square would "
                             "underflow; at least {:g} is needed. Multiply the target by a power of ten such "
                             "as 1e{:.0f}",
-                            data.target_name, range, kSmallestRange, -std::floor(std::log10(range))));
+                            name, range, kSmallestRange, -std::floor(std::log10(range))));
   }
 }
 
-void check_required(const TrainingData& data, const Loss& loss) {
-  for (std::size_t n = 0; n < data.y.size(); ++n) {
-    const std::string_view required = loss.required_of(data.y[n]);
+void check_required(const std::string& name, std::span<const double> y, const Loss& loss) {
+  for (std::size_t n = 0; n < y.size(); ++n) {
+    const std::string_view required = loss.required_of(y[n]);
     if (required.empty()) continue;
     throw Error(ErrorKind::kBadData,
-                fmt::format("the target {} has the value {} in row {}; the {} loss expects {}",
-                            data.target_name, data.y[n], n, loss.name(), required));
+                fmt::format("the target {} has the value {} in row {}; the {} loss expects {}", name, y[n], n,
+                            loss.name(), required));
   }
 }
 
@@ -139,21 +163,45 @@ double robust_deviation(const TargetColumn& targets) {
   return spread / (2 * kNormalQuartile);
 }
 
+double deviation(const TargetColumn& targets) {
+  const double mean = targets.mean();
+  double square = 0;
+  for (Index n = 0; n < targets.size(); ++n) {
+    const double* const weight = targets.weights_from(n);
+    const double apart = targets.values[static_cast<std::size_t>(n)] - mean;
+    square += (weight == nullptr ? 1 : *weight) * apart * apart;
+  }
+  return std::sqrt(square / targets.total_weight());
+}
+
 PreparedTarget prepare_numbers(const TrainingData& data, const Loss& loss, bool scale_by_range,
                                Intercept intercept) {
   PreparedTarget target;
-  check_required(data, loss);
-  target.values.assign(data.y.begin(), data.y.end());
-  const auto [lowest, highest] = std::ranges::minmax(data.y);
-  check_size(data, lowest, highest);
-  if (scale_by_range && loss.is_of_differences()) {
-    target.shift = 0.5 * (lowest + highest);
-    target.scale = 0.5 * (highest - lowest);
-    for (double& value : target.values) value = (value - target.shift) / target.scale;
-  }
-  if (intercept == Intercept::kUnpenalised && loss.is_of_differences()) {
-    target.offset = TargetColumn{target.values, data.weights}.mean();
-    for (double& value : target.values) value -= target.offset;
+  target.columns = data.targets();
+  for (std::size_t k = 0; k < static_cast<std::size_t>(target.columns); ++k) {
+    const std::span<const double> y = target_column(data, k);
+    const std::string& name = target_name(data, k);
+    check_required(name, y, loss);
+    const auto [lowest, highest] = std::ranges::minmax(y);
+    check_size(name, lowest, highest);
+    Output output;
+    std::vector<double> values(y.begin(), y.end());
+    if (target.columns > 1) output.name = name;
+    if (loss.is_of_differences()) {
+      if (scale_by_range) {
+        output.shift = 0.5 * (lowest + highest);
+        output.scale = 0.5 * (highest - lowest);
+      } else if (target.columns > 1) {
+        output.scale = deviation({values, data.weights});  // no target counts more than another
+      }
+      for (double& value : values) value = (value - output.shift) / output.scale;
+      if (intercept == Intercept::kUnpenalised) {
+        output.intercept = TargetColumn{values, data.weights}.mean();
+        for (double& value : values) value -= output.intercept;
+      }
+    }
+    target.values.insert(target.values.end(), values.begin(), values.end());
+    target.outputs.push_back(std::move(output));
   }
   return target;
 }
@@ -178,6 +226,13 @@ Task resolve_task(const std::optional<Task>& choice, std::string_view loss, cons
                               task_name(*task), task_name(*choice)));
     }
   }
+  if (data.targets() > 1) {
+    if (task == Task::kClassification || !data.labels.empty()) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "several targets are for numbers to predict; give one target for classification");
+    }
+    return Task::kRegression;
+  }
   if (!task) {
     const bool has_classes = !data.labels.empty() || distinct_values(data.y, 2).size() == 2;
     return has_classes ? Task::kClassification : Task::kRegression;
@@ -191,7 +246,13 @@ Task resolve_task(const std::optional<Task>& choice, std::string_view loss, cons
 }
 
 std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task, const TrainingData& data) {
-  if (choice.empty()) return find_loss(task == Task::kClassification ? "logistic" : "squared");
+  const bool has_classes = task == Task::kClassification;
+  if (choice == "softmax" || (choice.empty() && has_classes)) {
+    const std::size_t classes = distinct_values(data.y, data.y.size()).size();
+    if (choice == "softmax" || classes > 2) return find_loss(fmt::format("softmax({})", classes));
+  }
+  if (choice.empty()) return find_loss(has_classes ? "logistic" : "squared");
+  if (choice == "huber" && data.targets() > 1) return find_loss(fmt::format("huber({})", kOutlier));
   if (choice == "huber") {
     const double deviation = robust_deviation({data.y, data.weights});
     return find_loss(fmt::format("huber({})", deviation > 0 ? kOutlier * deviation : 1));

@@ -17,18 +17,23 @@ namespace mfga {
 struct PreparedTarget {
   Task task = Task::kRegression;
   std::shared_ptr<const Loss> loss;
-  std::vector<double> values;       // regression: scaled and shifted; classification: -1 or +1
-  std::vector<std::string> labels;  // classification: two
-  double shift = 0;                 // prediction = shift + scale * score
-  double scale = 1;
-  double offset = 0;  // was subtracted from the values for accuracy; belongs to the intercept
+  // [columns x rows]. Regression: scaled and shifted; two classes: -1 or +1; more: positions of labels.
+  std::vector<double> values;
+  Index columns = 1;
+  std::vector<std::string> labels;  // classification
+  // One per output: prediction = shift + scale * score. The intercept was subtracted from the values for
+  // accuracy.
+  std::vector<Output> outputs;
+
+  // What a mean loss is multiplied by for the units of the target; several targets have none in common.
+  [[nodiscard]] double loss_unit() const { return outputs.size() > 1 ? 1 : loss->unit(outputs[0].scale); }
 };
 
 // Without a choice: that of the loss, if one is given; else classification if there are labels, or two
 // distinct values.
 [[nodiscard]] Task resolve_task(const std::optional<Task>& choice, std::string_view loss,
                                 const TrainingData& data);
-// `choice` is the name of a loss; empty: squared or logistic.
+// `choice` is the name of a loss; empty: squared, logistic, or softmax for more than two classes.
 [[nodiscard]] std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task,
                                                        const TrainingData& data);
 [[nodiscard]] PreparedTarget prepare_target(const TrainingData& data, std::shared_ptr<const Loss> loss,

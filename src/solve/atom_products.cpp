@@ -9,12 +9,28 @@
 namespace mfga {
 namespace {
 
-// out[0]: products of the new atoms, whose values are given, with 1, out[1]: with y, then with every atom,
-// the new ones last, and with the derivatives unless they are null; n_new numbers each. Those with the old
+// Columns of numbers of the rows of a block.
+struct Columns {
+  const double* values;
+  Index count;
+  Index stride;
+};
+
+Columns targets_of(const RowBlock& block, const BlockedRows& rows, std::span<const double> targets) {
+  return {targets.data() + block.first_row, std::ssize(targets) / rows.rows(), rows.rows()};
+}
+
+Columns derivatives_of(const RowBlock& block, const BlockedRows& rows, std::span<const double> derivatives) {
+  const Index outputs = std::ssize(derivatives) / rows.rows();
+  return {derivatives.data() + outputs * block.first_row, outputs, block.rows};
+}
+
+// The products of the new atoms, whose values are given, with 1, then with the targets, with every atom, the
+// new ones last, and with the derivatives; n_new numbers each. Those with the old
 // ones are left to add_olds(weighted values of the new ones, out). Of two new atoms in different tiles, the
 // product of the earlier with the later one is left out, for it is that of the later with the earlier one.
 template <class AddOlds>
-void add_products(const RowBlock& block, const double* targets, const double* derivatives,
+void add_products(const RowBlock& block, const Columns& targets, const Columns& derivatives,
                   const double* values, Index n_new, Index n_old, AddOlds add_olds, double* out,
                   Arena& arena) {
   constexpr Index kTile = 48;  // atoms whose values stay in the second-level cache
@@ -25,14 +41,15 @@ void add_products(const RowBlock& block, const double* targets, const double* de
       static_cast<void>(times_weights(block, values + i * block.stride, products + i * block.stride));
     weighted = products;
   }
-  const auto add = [&](const double* column, const double* of_atoms, double* sums) {
-    add_row_products(column, 1, block.stride, of_atoms, n_new, block.stride, block.rows, sums, n_new);
+  const auto add = [&](const Columns& columns, const double* of_atoms, double* sums) {
+    add_row_products(columns.values, columns.count, columns.stride, of_atoms, n_new, block.stride, block.rows,
+                     sums, n_new);
   };
   double* ones = arena.take(block.rows);
   std::fill_n(ones, block.rows, 1.0);
-  add(ones, weighted, out);
+  add({ones, 1, block.stride}, weighted, out);
   add(targets, weighted, out + n_new);
-  out += 2 * n_new;
+  out += (1 + targets.count) * n_new;
   add_olds(weighted, out);
   out += n_old * n_new;
   for (Index column = 0; column < n_new; column += kTile) {
@@ -43,19 +60,18 @@ void add_products(const RowBlock& block, const double* targets, const double* de
                        out + first * n_new + column, n_new);
     }
   }
-  if (derivatives != nullptr) add(derivatives, values, out + n_new * n_new);
+  if (derivatives.count > 0) add(derivatives, values, out + n_new * n_new);
 }
 
 // One row for each new atom, from the sums of add_products.
-Matrix transposed_products(const double* sums, Index n_new, Index n_old, bool with_derivatives) {
+Matrix transposed_products(const double* sums, Index n_new, Index first_new, Index n_derivatives) {
   const auto at = [&](Index row, Index i) { return sums[row * n_new + i]; };
-  const Index first_new = 2 + n_old;
-  Matrix result(n_new, first_new + n_new + (with_derivatives ? 1 : 0));
+  Matrix result(n_new, first_new + n_new + n_derivatives);
   for (Index i = 0; i < n_new; ++i) {
     for (Index j = 0; j < first_new; ++j) result(i, j) = at(j, i);
     for (Index j = 0; j < n_new; ++j)
       result(i, first_new + j) = at(first_new + std::max(i, j), std::min(i, j));
-    if (with_derivatives) result(i, result.cols - 1) = at(first_new + n_new, i);
+    for (Index j = first_new + n_new; j < result.cols; ++j) result(i, j) = at(j, i);
   }
   return result;
 }
@@ -66,20 +82,22 @@ Matrix atom_products(const BlockedRows& rows, std::span<const double> targets, s
                      Index n_new, Workers& workers, std::span<const double> derivatives) {
   const AtomValues olds(atoms.first(atoms.size() - static_cast<std::size_t>(n_new)));
   const AtomValues news(atoms.last(static_cast<std::size_t>(n_new)));
-  const Index n_sums = 2 + olds.size() + n_new + (derivatives.empty() ? 0 : 1);
+  const Index first_new = 1 + std::ssize(targets) / rows.rows() + olds.size();
+  const Index n_derivatives = std::ssize(derivatives) / rows.rows();
+  const Index n_sums = first_new + n_new + n_derivatives;
   std::vector<double> sums(static_cast<std::size_t>(n_sums * n_new));
   sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
     double* values = arena.take(n_new * block.stride);
     news.evaluate(block, 0, n_new, values, block.stride, arena);
     add_products(
-        block, targets.data() + block.first_row,
-        derivatives.empty() ? nullptr : derivatives.data() + block.first_row, values, n_new, olds.size(),
+        block, targets_of(block, rows, targets), derivatives_of(block, rows, derivatives), values, n_new,
+        olds.size(),
         [&](const double* weighted, double* products) {
           olds.correlate(block, weighted, block.stride, n_new, products, arena);
         },
         out, arena);
   });
-  return transposed_products(sums.data(), n_new, olds.size(), !derivatives.empty());
+  return transposed_products(sums.data(), n_new, first_new, n_derivatives);
 }
 
 CurvedProducts curved_atom_products(const BlockedRows& rows, std::span<const double> targets,
@@ -97,7 +115,7 @@ CurvedProducts curved_atom_products(const BlockedRows& rows, std::span<const dou
     atom_values.evaluate(block, 0, n_atoms, all + block.stride, block.stride, arena);
     const double* news = all + (1 + n_old) * block.stride;
     add_products(
-        block, targets.data() + block.first_row, derivatives.data() + block.first_row, news, n_new, n_old,
+        block, targets_of(block, rows, targets), derivatives_of(block, rows, derivatives), news, n_new, n_old,
         [&](const double* weighted, double* products) {
           add_row_products(all + block.stride, n_old, block.stride, weighted, n_new, block.stride, block.rows,
                            products, n_new);
@@ -114,7 +132,7 @@ CurvedProducts curved_atom_products(const BlockedRows& rows, std::span<const dou
                      1 + n_atoms);
   });
   std::copy(sums.begin() + n_plain, sums.end(), curvature.values.begin());
-  return {transposed_products(sums.data(), n_new, n_old, true), std::move(curvature)};
+  return {transposed_products(sums.data(), n_new, 2 + n_old, 1), std::move(curvature)};
 }
 
 }  // namespace mfga

@@ -10,15 +10,16 @@
 
 namespace mfga {
 
-// For the last `n_new` of the atoms: [n_new x (2 + atoms)], the columns being 1, y and every atom. The values
-// of the atoms exist for one block of rows at a time. If `derivatives`, one number per row, are given, their
-// products with the new atoms are one more column, the last; weights are a part of them already.
+// For the last `n_new` of the atoms: [n_new x (1 + target columns + atoms)], the columns being 1, the
+// targets, [target columns x rows], and every atom. The values of the atoms exist for one block of rows at a
+// time. If `derivatives` are given, one number per row and output, [outputs x rows] of each block, their
+// products with the new atoms are more columns, the last; weights are a part of them already.
 [[nodiscard]] Matrix atom_products(const BlockedRows& rows, std::span<const double> targets,
                                    std::span<const Atom> atoms, Index n_new, Workers& workers,
                                    std::span<const double> derivatives = {});
 
-// The same with derivatives, and products of the new atoms that are weighted by `curvatures`, one number per
-// row: [n_new x (1 + atoms)], the columns being 1 and every atom.
+// The same with derivatives of one output, and products of the new atoms that are weighted by `curvatures`,
+// one number per row: [n_new x (1 + atoms)], the columns being 1 and every atom.
 struct CurvedProducts {
   Matrix plain;
   Matrix curvature;

@@ -25,10 +25,13 @@ std::vector<Index> Folds::training(Index fold) const {
   return rows;
 }
 
-std::vector<double> values_of(std::span<const double> values, std::span<const Index> rows) {
+std::vector<double> values_of(std::span<const double> values, std::span<const Index> rows, Index columns) {
+  const Index all = std::ssize(values) / columns;
   std::vector<double> result;
-  result.reserve(rows.size());
-  for (const Index row : rows) result.push_back(values[static_cast<std::size_t>(row)]);
+  result.reserve(rows.size() * static_cast<std::size_t>(columns));
+  for (Index k = 0; k < columns; ++k) {
+    for (const Index row : rows) result.push_back(values[static_cast<std::size_t>(k * all + row)]);
+  }
   return result;
 }
 

@@ -58,7 +58,8 @@ class Folds {
 };
 
 // The entries of `values` that stand for these rows.
-[[nodiscard]] std::vector<double> values_of(std::span<const double> values, std::span<const Index> rows);
+[[nodiscard]] std::vector<double> values_of(std::span<const double> values, std::span<const Index> rows,
+                                            Index columns = 1);
 
 // Mean losses of the held-out rows of each fold: [ridges x steps of the path].
 using FoldLosses = std::vector<Matrix>;

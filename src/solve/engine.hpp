@@ -17,7 +17,8 @@
 
 namespace mfga {
 
-// The gradient of the sum of the losses with respect to the coefficient of every candidate.
+// The gradient of the sum of the losses with respect to the coefficient of every candidate; with several
+// outputs the length of that with respect to its coefficients.
 struct Gradient {
   std::vector<double> values;
   std::vector<double> errors;  // what each value is off by at most; empty: nothing but double rounding
@@ -27,10 +28,10 @@ struct Gradient {
 
 // Products of some candidates, summed over rows.
 struct CandidateProducts {
-  Matrix values;                 // [added x (2 + active + added)], the columns being 1, y, the active atoms
-                                 // and the added ones
-  std::vector<double> gradient;  // [added]: their entries of the last gradient in double precision; empty if
-                                 // it was exact
+  Matrix values;     // [added x (1 + target columns + active + added)], the columns being 1, the targets, the
+                     // active atoms and the added ones
+  Matrix gradient;   // [added x outputs]: their part of the last gradient in double precision; empty if that
+                     // was exact, and of one output
   Matrix curvature;  // [added x (1 + active + added)], if asked for: products with 1, the active atoms
                      // and the added ones, weighted by L'' at the last gradient
 };

@@ -1,5 +1,5 @@
 // The gram engine: with G = Phi^T Phi, s = Phi^T 1 and b = Phi^T y in memory, the loss and its gradient at
-// any coefficients follow without another look at the rows.
+// any coefficients follow without another look at the rows. For one output.
 #include <cblas.h>
 
 #include <algorithm>
@@ -103,13 +103,13 @@ class GramEngine final : public Engine {
 
   // The entry of c s - b.
   [[nodiscard]] double linear_part(const ActiveSet& active, Index candidate) const {
-    return active.intercept * at(sums_, candidate) - at(target_products_, candidate);
+    return active.intercepts.front() * at(sums_, candidate) - at(target_products_, candidate);
   }
 
   // |y - Phi theta - c|^2, expanded; half_gradient(a) is the entry of G theta + c s - b at the active atom a.
   template <class HalfGradient>
   [[nodiscard]] double loss_sum(const ActiveSet& active, HalfGradient half_gradient) const {
-    const double c = active.intercept;
+    const double c = active.intercepts.front();
     double total = target_square_ - 2 * c * target_sum_ + rows_ * c * c;
     for (std::size_t a = 0; a < active.theta.size(); ++a)
       total += active.theta[a] * (half_gradient(a) + linear_part(active, active.candidates[a]));

@@ -18,12 +18,12 @@ void add_start(const Problem& problem, const ActiveSet& start, GrowingSet& set) 
   if (start.size() == 0) return;
   const std::vector<bool> accepted = set.independent.add(
       atom_products(problem.rows, problem.targets, start.atoms, start.size(), problem.workers));
-  set.active.intercept = start.intercept;
+  set.active.intercepts = start.intercepts;
   for (std::size_t i = 0; i < accepted.size(); ++i) {
     if (!accepted[i]) continue;
     set.active.candidates.push_back(start.candidates[i]);
     set.active.atoms.push_back(start.atoms[i]);
-    set.active.theta.push_back(start.theta[i]);
+    for (const double theta : start.theta_of(i)) set.active.theta.push_back(theta);
   }
   static_cast<void>(set.refit.solve(set.active));
 }
@@ -37,7 +37,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
   GreedyResult result;
   GrowingSet set{{}, {problem, refit}, refit};
   ActiveSet& active = set.active;
-  active.intercept = problem.best_constant();
+  active.intercepts = problem.best_constants();
   add_start(problem, start, set);
   SelectionOptions selection = options.selection;
   selection.ridge = options.penalty.ridge;
@@ -83,12 +83,18 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
 
       // Line 4: all coefficients of the active set are fitted again.
       phase_start = std::chrono::steady_clock::now();
-      const RefitReport report = refit.solve(active);
+      const bool is_last = active.size() >= options.terms;
+      const RefitReport report = refit.solve(active, is_last ? Accuracy::kFull : Accuracy::kRough);
       result.seconds.refit += seconds_since(phase_start);
       step.ridge = report.ridge;
       step.newton_steps = report.newton_steps;
       result.converged = result.converged && report.converged;
       result.path.push_back(std::move(step));
+    }
+    if (refit.can_be_rough() && active.size() > 0 && active.size() < options.terms) {
+      const RefitReport report = refit.solve(active);
+      result.converged = result.converged && report.converged;
+      if (!result.path.empty()) result.path.back().risk = engine.loss_sum(active) / rows;
     }
   } catch (const OutOfTime&) {
     if (!options.keeps_what_there_is) throw;

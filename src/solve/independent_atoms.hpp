@@ -18,18 +18,19 @@ class IndependentAtoms {
  public:
   IndependentAtoms(const Problem& problem, Refit& refit);
 
-  // `products` of a batch as Engine::products gives them: with 1, y, the atoms accepted so far, and the
-  // batch. Says which of the batch were accepted; the refit has been told of those.
+  // `products` of a batch as Engine::products gives them: with 1, the targets, the atoms accepted so far,
+  // and the batch. Says which of the batch were accepted; the refit has been told of those.
   [[nodiscard]] std::vector<bool> add(const Matrix& products);
   // Whether this one of a batch would be accepted if it were the first.
   [[nodiscard]] bool can_add(const Matrix& products, Index position) const;
 
  private:
-  // What the factor is to be appended, of products with 1, y and atoms.
+  // What the factor is to be appended, of products with 1, the targets and atoms.
   [[nodiscard]] std::vector<double> gram_row(std::span<const double> products) const;
 
   Refit& refit_;
   bool has_intercept_;
+  Index first_atom_;  // among products: after those with 1 and the targets
   GrowingCholesky factor_;
 };
 

@@ -13,14 +13,14 @@ Matrix KnownProducts::of(std::span<const Index> list) {
 
 Matrix KnownProducts::looked_up(std::span<const Index> list) const {
   const auto n = static_cast<Index>(list.size());
-  Matrix result(n, 2 + n);
+  Matrix result(n, first_atom_ + n);
   for (Index i = 0; i < n; ++i) {
     const Index row = place_.at(list[static_cast<std::size_t>(i)]);
-    std::copy_n(rows_[static_cast<std::size_t>(row)].begin(), 2, result.row(i));
+    std::copy_n(rows_[static_cast<std::size_t>(row)].begin(), first_atom_, result.row(i));
     for (Index j = 0; j < n; ++j) {
       const Index column = place_.at(list[static_cast<std::size_t>(j)]);
       const auto& longer = rows_[static_cast<std::size_t>(std::max(row, column))];
-      result(i, 2 + j) = longer[static_cast<std::size_t>(2 + std::min(row, column))];
+      result(i, first_atom_ + j) = longer[static_cast<std::size_t>(first_atom_ + std::min(row, column))];
     }
   }
   return result;
@@ -37,6 +37,7 @@ void KnownProducts::learn(std::span<const Index> list) {
 
 void KnownProducts::append(const std::vector<Index>& list, const Matrix& products) {
   const Index n_before = products.cols - products.rows;
+  first_atom_ = n_before - known_.size();
   for (Index i = 0; i < products.rows; ++i) {
     const Index candidate = list[static_cast<std::size_t>(i)];
     place_[candidate] = known_.size();

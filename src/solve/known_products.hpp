@@ -14,8 +14,8 @@ class KnownProducts {
  public:
   KnownProducts(const Candidates& candidates, Engine& engine) : candidates_(candidates), engine_(engine) {}
 
-  // As Engine::products gives them if nothing is active: [list x (2 + list)], the columns being 1, y and the
-  // list.
+  // As Engine::products gives them if nothing is active: [list x (1 + target columns + list)], the columns
+  // being 1, the targets and the list.
   [[nodiscard]] Matrix of(std::span<const Index> list);
 
  private:
@@ -28,8 +28,9 @@ class KnownProducts {
 
   const Candidates& candidates_;
   Engine& engine_;
-  ActiveSet known_;                         // without coefficients
-  std::vector<std::vector<double>> rows_;   // of the known ones: with 1, y, those before, and itself
+  ActiveSet known_;                        // without coefficients
+  Index first_atom_ = 0;                   // among products: after those with 1 and the targets
+  std::vector<std::vector<double>> rows_;  // of the known ones: with 1, the targets, those before, and itself
   std::unordered_map<Index, Index> place_;  // in known_
 };
 

@@ -18,9 +18,11 @@ class LazyEngine final : public Engine {
              double most_kept_bytes)
       : problem_(problem),
         candidates_(candidates.kept_for(problem.rows, problem.workers, most_kept_bytes)),
-        derivatives_(problem.targets.size()) {
-    if (!problem.loss.constant_curvature()) curvatures_.resize(problem.targets.size());
-    if (precision == Precision::kMixed && candidates_.have_single())
+        outputs_(problem.outputs()),
+        derivatives_(static_cast<std::size_t>(outputs_ * problem.rows.rows())) {
+    // Of several outputs, nobody asks for the curvatures of single rows.
+    if (outputs_ == 1 && !problem.loss.constant_curvature()) curvatures_.resize(problem.targets.size());
+    if (outputs_ == 1 && precision == Precision::kMixed && candidates_.have_single())
       single_errors_ = candidates_.single_errors(problem.rows, problem.workers);
   }
 
@@ -33,11 +35,12 @@ class LazyEngine final : public Engine {
   double gradient(const ActiveSet& active, Gradient& out) override {
     const ScoreFunction score = active.score();
     const std::vector<double> sums = candidates_.sums(
-        problem_.rows, problem_.workers, 1, 2,
+        problem_.rows, problem_.workers, outputs_, 2,
         [&](const RowBlock& block, Arena& arena, double* loss_and_square) {
-          double* scores = arena.take(block.rows);
-          score.evaluate(block, scores, arena);
-          return Candidates::BlockColumns{derivatives_at(block, scores, loss_and_square), block.rows};
+          double* columns = arena.take(outputs_ * block.stride);
+          score.evaluate(block, columns, arena);
+          to_derivatives(block, columns, loss_and_square, arena);
+          return Candidates::BlockColumns{columns, block.stride};
         },
         !single_errors_.empty());
     return gradient_of_sums(active, sums, out);
@@ -45,23 +48,26 @@ class LazyEngine final : public Engine {
 
   double gradient_and_correlations(const ActiveSet& active, const Matrix& combinations, Gradient& out,
                                    Matrix& correlations_out) override {
-    // The score is one more combination.
-    Matrix with_score(1 + combinations.rows, combinations.cols);
-    with_score(0, 0) = active.intercept;
-    std::ranges::copy(active.theta, with_score.row(0) + 1);
-    std::ranges::copy(combinations.values, with_score.row(1));
+    // Scores are combinations, too.
+    Matrix with_scores(outputs_ + combinations.rows, combinations.cols);
+    for (Index k = 0; k < outputs_; ++k) {
+      with_scores(k, 0) = active.intercepts[static_cast<std::size_t>(k)];
+      for (Index m = 0; m < active.size(); ++m)
+        with_scores(k, 1 + m) = active.theta_of(static_cast<std::size_t>(m))[static_cast<std::size_t>(k)];
+    }
+    std::ranges::copy(combinations.values, with_scores.row(outputs_));
     const AtomValues values(active.atoms);
     const std::vector<double> sums = candidates_.sums(
-        problem_.rows, problem_.workers, with_score.rows, 2,
+        problem_.rows, problem_.workers, with_scores.rows, 2,
         [&](const RowBlock& block, Arena& arena, double* loss_and_square) {
-          double* columns = combined(values, with_score, block, arena);
-          std::copy_n(derivatives_at(block, columns, loss_and_square), block.rows, columns);
-          weight_columns(block, combinations.rows, columns + block.stride);
+          double* columns = combined(values, with_scores, block, arena);
+          to_derivatives(block, columns, loss_and_square, arena);
+          weight_columns(block, combinations.rows, columns + outputs_ * block.stride);
           return Candidates::BlockColumns{columns, block.stride};
         },
         !single_errors_.empty());
     correlations_out = Matrix(combinations.rows, candidates_.size());
-    const auto first = sums.begin() + candidates_.size();
+    const auto first = sums.begin() + outputs_ * candidates_.size();
     std::copy_n(first, correlations_out.values.size(), correlations_out.values.begin());
     return gradient_of_sums(active, sums, out);
   }
@@ -70,12 +76,12 @@ class LazyEngine final : public Engine {
     // Where single precision does not decide, it is not worth trying for ever.
     constexpr int kMostFailures = 3;
     if (++failures_ >= kMostFailures) single_errors_.clear();
-    out.values =
-        candidates_.sums(problem_.rows, problem_.workers, 1, 0,
-                         [&](const RowBlock& block, Arena& /*arena*/, double* /*more*/) {
-                           return Candidates::BlockColumns{derivatives_.data() + block.first_row, block.rows};
-                         });
-    out.errors.clear();
+    const std::vector<double> sums = candidates_.sums(
+        problem_.rows, problem_.workers, outputs_, 0,
+        [&](const RowBlock& block, Arena& /*arena*/, double* /*more*/) {
+          return Candidates::BlockColumns{derivatives_.data() + outputs_ * block.first_row, block.rows};
+        });
+    set_values(sums, out);
   }
 
   [[nodiscard]] CandidateProducts products(const ActiveSet& active, std::span<const Index> added,
@@ -92,10 +98,11 @@ class LazyEngine final : public Engine {
           atom_products(problem_.rows, problem_.targets, atoms, n_added, problem_.workers, derivatives_);
     }
     const Matrix& sums = products.plain;
-    CandidateProducts result{Matrix(n_added, sums.cols - 1), {}, {}};
+    const Index n_values = sums.cols - outputs_;
+    CandidateProducts result{Matrix(n_added, n_values), Matrix(n_added, outputs_), {}};
     for (Index i = 0; i < n_added; ++i) {
-      std::copy_n(sums.row(i), sums.cols - 1, result.values.row(i));
-      result.gradient.push_back(sums(i, sums.cols - 1));
+      std::copy_n(sums.row(i), n_values, result.values.row(i));
+      std::copy_n(sums.row(i) + n_values, outputs_, result.gradient.row(i));
     }
     result.curvature = std::move(products.curvature);
     return result;
@@ -140,22 +147,40 @@ class LazyEngine final : public Engine {
     }
   }
 
-  // Those of the loss, which are remembered; adds the loss and their square norm.
-  [[nodiscard]] const double* derivatives_at(const RowBlock& block, const double* scores,
-                                             double* loss_and_square) {
-    double* derivatives = derivatives_.data() + block.first_row;
-    loss_and_square[0] += curvatures_.empty() ? problem_.gradient_of(block, scores, derivatives)
-                                              : problem_.derivatives_of(block, scores, derivatives,
+  // Scores [outputs x block.stride] become the derivatives of the loss by them, which are remembered; adds
+  // the loss and their square norm.
+  void to_derivatives(const RowBlock& block, double* columns, double* loss_and_square, Arena& arena) {
+    const Arena::Scope scope(arena);
+    double* first = arena.take(outputs_ * block.stride);
+    loss_and_square[0] += curvatures_.empty() ? problem_.gradient_of(block, columns, first)
+                                              : problem_.derivatives_of(block, columns, first,
                                                                         curvatures_.data() + block.first_row);
-    for (Index n = 0; n < block.rows; ++n) loss_and_square[1] += derivatives[n] * derivatives[n];
-    return derivatives;
+    for (Index k = 0; k < outputs_; ++k) {
+      const double* own = first + k * block.stride;
+      for (Index n = 0; n < block.rows; ++n) loss_and_square[1] += own[n] * own[n];
+      std::copy_n(own, block.rows, columns + k * block.stride);
+      std::copy_n(own, block.rows, derivatives_.data() + outputs_ * block.first_row + k * block.rows);
+    }
+  }
+
+  // Of sums that begin with those of each output.
+  void set_values(const std::vector<double>& sums, Gradient& out) const {
+    const auto n_candidates = static_cast<std::size_t>(candidates_.size());
+    out.values.assign(sums.begin(), sums.begin() + candidates_.size());
+    out.errors.clear();
+    if (outputs_ == 1) return;
+    for (std::size_t j = 0; j < n_candidates; ++j) {
+      double square = 0;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(outputs_); ++k)
+        square += sums[k * n_candidates + j] * sums[k * n_candidates + j];
+      out.values[j] = std::sqrt(square);
+    }
   }
 
   // Of sums that begin with the gradient and end with the loss and the square norm of its derivatives.
   // Returns the loss.
   double gradient_of_sums(const ActiveSet& active, const std::vector<double>& sums, Gradient& out) {
-    out.values.assign(sums.begin(), sums.begin() + candidates_.size());
-    out.errors.clear();
+    set_values(sums, out);
     const double loss = sums[sums.size() - 2];
     if (single_errors_.empty()) return loss;
     const double norm = std::sqrt(sums.back());
@@ -169,7 +194,9 @@ class LazyEngine final : public Engine {
 
   Problem problem_;
   Candidates candidates_;
-  std::vector<double> derivatives_;    // [rows]: of the loss at the last gradient
+  Index outputs_;
+  // Of the loss at the last gradient: [outputs x rows] of each block, one after the other.
+  std::vector<double> derivatives_;
   std::vector<double> curvatures_;     // L'' there, where it depends on the row; else empty
   std::vector<double> square_norms_;   // of the candidates, once they are known
   std::vector<double> single_errors_;  // see Candidates::single_errors; empty: gradients are exact

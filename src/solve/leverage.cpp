@@ -31,7 +31,7 @@ class Leverages {
         atoms_(active.atoms),
         coefficients_(offset_ + atoms_.size()),
         factor_(Eigen::Map<const RowMajor>(hessian.data(), coefficients_.size(), coefficients_.size())) {
-    if (offset_ == 1) coefficients_[0] = active.intercept;
+    if (offset_ == 1) coefficients_[0] = active.intercepts.front();
     std::copy(active.theta.begin(), active.theta.end(), coefficients_.begin() + offset_);
   }
 

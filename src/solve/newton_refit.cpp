@@ -1,4 +1,4 @@
-// Refit for smooth convex losses: Newton's method with a backtracking line search on
+// Refit for smooth convex losses of one output: Newton's method with a backtracking line search on
 //
 //   F(c, theta) = sum_n w_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
 //
@@ -14,10 +14,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
+#include "solve/active_atoms.hpp"
 #include "solve/refit.hpp"
 
 namespace mfga {
@@ -38,38 +38,6 @@ constexpr double kSufficientDecrease = 1e-4;
 using Vector = Eigen::VectorXd;
 using SquareMatrix = Eigen::MatrixXd;
 
-// The atoms of a refit. Their values on all rows are kept from its first look at them on, where there is
-// room, since it looks several times.
-class ActiveAtoms {
- public:
-  ActiveAtoms(std::span<const Atom> atoms, Index n_rows) : list(atoms), values_(atoms) {
-    constexpr Index kMostNumbers = Index{1} << 23U;  // 64 MiB
-    if (size() == 0 || n_rows > kMostNumbers / size()) return;
-    kept_ = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(n_rows * size()));
-    is_kept_ = std::make_unique<bool[]>(static_cast<std::size_t>(n_rows / kBlockRows + 1));
-  }
-  [[nodiscard]] Index size() const { return values_.size(); }
-  // out[i * block.stride + n] = atom i on row n.
-  void evaluate(const RowBlock& block, double* out, Arena& arena) const {
-    if (kept_ == nullptr) {
-      values_.evaluate(block, 0, size(), out, block.stride, arena);
-      return;
-    }
-    double* own = kept_.get() + block.first_row * size();
-    bool& is_kept = is_kept_[static_cast<std::size_t>(block.first_row / kBlockRows)];
-    if (!is_kept) values_.evaluate(block, 0, size(), own, block.rows, arena);
-    is_kept = true;
-    for (Index i = 0; i < size(); ++i) std::copy_n(own + i * block.rows, block.rows, out + i * block.stride);
-  }
-
-  std::span<const Atom> list;
-
- private:
-  AtomValues values_;
-  std::unique_ptr<double[]> kept_;   // [atoms x rows] of each block
-  std::unique_ptr<bool[]> is_kept_;  // of each block, whether they are there
-};
-
 class NewtonRefit final : public Refit {
  public:
   NewtonRefit(const Problem& problem, const Penalty& penalty)
@@ -78,10 +46,11 @@ class NewtonRefit final : public Refit {
   void append(std::span<const double> /*products*/) override {}
   [[nodiscard]] bool needs_products() const override { return false; }
 
-  RefitReport solve(ActiveSet& active) override {
+  using Refit::solve;
+  RefitReport solve(ActiveSet& active, Accuracy /*accuracy*/) override {
     const ActiveAtoms atoms(active.atoms, problem_.rows.rows());
     Vector point = Vector::Zero(offset_ + atoms.size());  // (c, theta)
-    if (offset_ == 1) point[0] = active.intercept;
+    if (offset_ == 1) point[0] = active.intercepts.front();
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
     RefitReport report;
     report.ridge = penalty_.ridge;
@@ -94,7 +63,7 @@ class NewtonRefit final : public Refit {
     } else {
       minimise(atoms, penalty_.ridge, point, report);
     }
-    if (offset_ == 1) active.intercept = point[0];
+    if (offset_ == 1) active.intercepts = {point[0]};
     active.theta.assign(point.begin() + offset_, point.end());
     return report;
   }
@@ -138,7 +107,7 @@ class NewtonRefit final : public Refit {
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
     const ActiveAtoms none({}, problem_.rows.rows());
-    static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constant()), 0));
+    static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constants().front()), 0));
     factorise(0);
   }
 
@@ -208,8 +177,8 @@ class NewtonRefit final : public Refit {
   }
 
   [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge, const Vector& point) const {
-    const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()},
-                              offset_ == 1 ? point[0] : 0);
+    const double intercept = offset_ == 1 ? point[0] : 0;
+    const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()}, {&intercept, 1});
     return loss_sum(problem_, score) + ridge * point.tail(atoms.size()).squaredNorm();
   }
 
@@ -227,9 +196,9 @@ class NewtonRefit final : public Refit {
           const auto n_values = static_cast<int>(size);
           const auto stride = static_cast<int>(block.stride);
           double* values = arena.take(size * block.stride);  // A of the block, transposed
-          double* scores = arena.take(block.rows);
-          double* first = arena.take(block.rows);
-          double* second = arena.take(block.rows);
+          double* scores = arena.take(block.stride);
+          double* first = arena.take(block.stride);
+          double* second = arena.take(block.stride);
           if (offset_ == 1) std::fill(values, values + block.rows, 1.0);
           atoms.evaluate(block, values + offset_ * block.stride, arena);
           cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,

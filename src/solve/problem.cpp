@@ -8,40 +8,60 @@
 
 namespace mfga {
 
+std::vector<double> Problem::best_constants() const {
+  if (intercept == Intercept::kNone) return std::vector<double>(static_cast<std::size_t>(outputs()));
+  return loss.best_constants({targets, rows.weights(), target_columns()});
+}
+
 double loss_sum(const Problem& problem, const ScoreFunction& score) {
   double total = 0;
   sum_over_blocks(problem.rows, problem.workers, {&total, 1},
                   [&](const RowBlock& block, Arena& arena, double* sum) {
-                    double* scores = arena.take(block.rows);
+                    double* scores = arena.take(score.outputs() * block.stride);
                     score.evaluate(block, scores, arena);
                     *sum += problem.loss_of(block, scores);
                   });
   return total;
 }
 
-double mean_curvature(const Problem& problem, double score) {
+double mean_curvature(const Problem& problem, std::span<const double> scores_of_all) {
   if (const std::optional<double> constant = problem.loss.constant_curvature()) return *constant;
   double sum = 0;
-  sum_over_blocks(problem.rows, problem.workers, {&sum, 1},
-                  [&](const RowBlock& block, Arena& arena, double* out) {
-                    double* scores = arena.take(block.rows);
-                    double* first = arena.take(block.rows);
-                    double* second = arena.take(block.rows);
-                    std::fill_n(scores, block.rows, score);
-                    static_cast<void>(problem.derivatives_of(block, scores, first, second));
-                    *out += std::accumulate(second, second + block.rows, 0.0);
-                  });
-  return sum / problem.count();
+  sum_over_blocks(
+      problem.rows, problem.workers, {&sum, 1}, [&](const RowBlock& block, Arena& arena, double* out) {
+        const auto outputs = std::ssize(scores_of_all);
+        double* scores = arena.take(outputs * block.stride);
+        double* first = arena.take(outputs * block.stride);
+        double* second = arena.take(outputs * block.stride);
+        for (Index k = 0; k < outputs; ++k)
+          std::fill_n(scores + k * block.stride, block.rows, scores_of_all[static_cast<std::size_t>(k)]);
+        static_cast<void>(problem.derivatives_of(block, scores, first, second));
+        for (Index k = 0; k < outputs; ++k) {
+          const double* own = second + k * block.stride;
+          *out += std::accumulate(own, own + block.rows, 0.0);
+        }
+      });
+  return sum / problem.count() / static_cast<double>(scores_of_all.size());
+}
+
+std::optional<double> curvature_of_all_rows(const Problem& problem) {
+  if (const std::optional<double> constant = problem.loss.constant_curvature()) return constant;
+  if (problem.outputs() == 1) return std::nullopt;
+  return mean_curvature(problem, problem.best_constants());
 }
 
 std::vector<double> row_losses(const Problem& problem, const ScoreFunction& score) {
   std::vector<double> losses(static_cast<std::size_t>(problem.rows.rows()));
   for_each_block(problem.rows, problem.workers, [&](const RowBlock& block, Arena& arena) {
-    double* scores = arena.take(block.rows);
+    double* scores = arena.take(score.outputs() * block.stride);
     score.evaluate(block, scores, arena);
     for (Index n = 0; n < block.rows; ++n) {
-      const auto row = static_cast<std::size_t>(block.first_row + n);
-      losses[row] = problem.loss.sum(scores + n, &problem.targets[row], nullptr, 1);
+      ScoredRows row = problem.scored(block, scores);
+      row.scores += n;
+      row.targets += n;
+      row.weights = nullptr;
+      row.rows = 1;
+      losses[static_cast<std::size_t>(block.first_row + n)] = problem.loss.sum(row);
     }
   });
   return losses;

@@ -1,7 +1,9 @@
-// What is being minimised: sum over rows of w_n L(intercept + sum_m theta_m phi_m(x_n), y_n) + ridge
-// |theta|^2, over a growing list of atoms. The weights w_n go with the rows (BlockedRows::weights).
+// What is being minimised: sum over rows of w_n L(c + sum_m theta_m phi_m(x_n), y_n) + ridge |theta|^2, over
+// a growing list of atoms. There may be several outputs, which share the atoms: then c and every theta_m have
+// one number for each. The weights w_n go with the rows (BlockedRows::weights).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,7 +17,7 @@ enum class Intercept { kNone, kUnpenalised };
 
 struct Problem {
   const BlockedRows& rows;
-  std::span<const double> targets;  // [rows]
+  std::span<const double> targets;  // [target columns x rows]
   const Loss& loss;
   Intercept intercept;
   Workers& workers;
@@ -31,20 +33,24 @@ struct Problem {
 
   // The number of rows, each as often as its weight says.
   [[nodiscard]] double count() const { return rows.total_weight(); }
-  // The score that is best without any atom; 0 without an intercept.
-  [[nodiscard]] double best_constant() const {
-    return intercept == Intercept::kUnpenalised ? loss.best_constant({targets, rows.weights()}) : 0;
-  }
-  // See Loss, for the rows of a block.
+  [[nodiscard]] Index target_columns() const { return std::ssize(targets) / rows.rows(); }
+  // Scores per row.
+  [[nodiscard]] Index outputs() const { return loss.outputs(target_columns()); }
+  // The scores that are best without any atom, one per output; 0 without an intercept.
+  [[nodiscard]] std::vector<double> best_constants() const;
+  // See Loss, for the rows of a block: scores and derivatives are [outputs x block.stride].
   [[nodiscard]] double loss_of(const RowBlock& block, const double* scores) const {
-    return loss.sum(scores, targets.data() + block.first_row, block.weights, block.rows);
+    return loss.sum(scored(block, scores));
   }
   double gradient_of(const RowBlock& block, const double* scores, double* first) const {
-    return loss.gradient(scores, targets.data() + block.first_row, block.weights, block.rows, first);
+    return loss.gradient(scored(block, scores), first);
   }
   double derivatives_of(const RowBlock& block, const double* scores, double* first, double* second) const {
-    return loss.derivatives(scores, targets.data() + block.first_row, block.weights, block.rows, first,
-                            second);
+    return loss.derivatives(scored(block, scores), first, second);
+  }
+  [[nodiscard]] ScoredRows scored(const RowBlock& block, const double* scores) const {
+    return {scores,     targets.data() + block.first_row, block.weights, block.rows, outputs(), block.stride,
+            rows.rows()};
   }
 };
 
@@ -52,19 +58,29 @@ struct Problem {
 struct ActiveSet {
   std::vector<Index> candidates;  // in the order of selection
   std::vector<Atom> atoms;
-  std::vector<double> theta;
-  double intercept = 0;
+  std::vector<double> theta;             // [atoms x outputs]
+  std::vector<double> intercepts = {0};  // [outputs]
 
   [[nodiscard]] Index size() const { return static_cast<Index>(candidates.size()); }
-  [[nodiscard]] ScoreFunction score() const { return {atoms, theta, intercept}; }
+  [[nodiscard]] std::size_t outputs() const { return intercepts.size(); }
+  // The coefficients of an atom, one per output.
+  [[nodiscard]] std::span<const double> theta_of(std::size_t atom) const {
+    return {theta.data() + atom * outputs(), outputs()};
+  }
+  [[nodiscard]] ScoreFunction score() const { return {atoms, theta, intercepts}; }
 };
 
 // The sum of the losses of a score function.
 [[nodiscard]] double loss_sum(const Problem& problem, const ScoreFunction& score);
 
-// The mean of L'' over the rows where every score is this one. The targets are those of the rows and not
-// their mean, which for classes is no target at all.
-[[nodiscard]] double mean_curvature(const Problem& problem, double score);
+// The mean of L'' over the rows and outputs where every row has these scores. The targets are those of the
+// rows and not their mean, which for classes is no target at all.
+[[nodiscard]] double mean_curvature(const Problem& problem, std::span<const double> scores);
+
+// What L'' is taken to be for every row, where it is: the constant one of a quadratic loss; and with several
+// outputs, where it would be a matrix for each row, its mean at the best constants. Else nothing: every row
+// has its own.
+[[nodiscard]] std::optional<double> curvature_of_all_rows(const Problem& problem);
 
 // The loss of each row, without its weight.
 [[nodiscard]] std::vector<double> row_losses(const Problem& problem, const ScoreFunction& score);

@@ -15,8 +15,8 @@ Matrix scaled_gram(const Matrix& rows, double factor) {
 }
 
 std::unique_ptr<Refit> make_refit(const Problem& problem, const Penalty& penalty) {
-  return problem.loss.constant_curvature() ? make_least_squares_refit(problem, penalty)
-                                           : make_newton_refit(problem, penalty);
+  if (problem.loss.constant_curvature()) return make_least_squares_refit(problem, penalty);
+  return problem.outputs() == 1 ? make_newton_refit(problem, penalty) : make_descent_refit(problem, penalty);
 }
 
 }  // namespace mfga

@@ -25,26 +25,33 @@ struct RefitReport {
   bool converged = true;
 };
 
+// How near to the minimum a solution must be: rough ones do where more atoms are about to join.
+enum class Accuracy { kRough, kFull };
+
 class Refit {
  public:
   virtual ~Refit() = default;
-  // Tells of an atom that joined the active set: its products, summed over rows, with 1, y, the atoms before
-  // it and itself.
+  // Tells of an atom that joined the active set: its products, summed over rows, with 1, the targets, the
+  // atoms before it and itself.
   virtual void append(std::span<const double> products) = 0;
   // Whether solutions come from those products, so that every atom must have been told of.
   [[nodiscard]] virtual bool needs_products() const = 0;
-  // Sets active.theta and active.intercept; starts from the values there.
-  virtual RefitReport solve(ActiveSet& active) = 0;
+  // Sets active.theta and active.intercepts; starts from the values there.
+  virtual RefitReport solve(ActiveSet& active, Accuracy accuracy) = 0;
+  RefitReport solve(ActiveSet& active) { return solve(active, Accuracy::kFull); }
+  // Whether a rough solution is another one than a full one.
+  [[nodiscard]] virtual bool can_be_rough() const { return false; }
 
-  // With H the Hessian of the objective at the last solution and B [n x (intercept + atoms)], without the
-  // column of the intercept if there is none: B H^-1 B^T, which is what refitting all coefficients takes off
-  // the curvature of n more atoms. H may be that of a point nearby.
+  // With H the Hessian of the objective at the last solution, for one output, and B [n x (intercept +
+  // atoms)], without the column of the intercept if there is none: B H^-1 B^T, which is what refitting all
+  // coefficients takes off the curvature of n more atoms. H may be that of a point nearby.
   [[nodiscard]] virtual Matrix explained(const Matrix& cross) = 0;
   // How much the objective grows if one atom is dropped and the others are fitted again, for each atom; by
   // the quadratic model at the solution.
   [[nodiscard]] virtual std::vector<double> drop_costs(const ActiveSet& active) = 0;
-  // Squared loss only: combinations of the intercept and the atoms [n x (intercept + atoms)], from that of
-  // position `first` on, that are orthonormal with respect to A^T A + ridge.
+  // Where the curvature is taken to be the same for all rows: combinations of the intercept and the atoms [n
+  // x (intercept + atoms)], from that of position `first` on, that are orthonormal with respect to A^T A +
+  // ridge.
   [[nodiscard]] virtual Matrix orthonormal_combinations(Index first) const = 0;
   // The Hessian of the sum of the losses at the solution, with this ridge: a square matrix over (intercept,
   // theta), row by row, of which the lower triangle counts. Where the loss is not quadratic it may be that of
@@ -57,8 +64,10 @@ class Refit {
 
 // One linear solve with a Cholesky factor that grows with the active set.
 [[nodiscard]] std::unique_ptr<Refit> make_least_squares_refit(const Problem& problem, const Penalty& penalty);
-// Newton's method with a line search.
+// Newton's method with a line search; for one output.
 [[nodiscard]] std::unique_ptr<Refit> make_newton_refit(const Problem& problem, const Penalty& penalty);
+// L-BFGS, for several.
+[[nodiscard]] std::unique_ptr<Refit> make_descent_refit(const Problem& problem, const Penalty& penalty);
 
 // The one for the loss of the problem.
 [[nodiscard]] std::unique_ptr<Refit> make_refit(const Problem& problem, const Penalty& penalty);

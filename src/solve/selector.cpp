@@ -15,7 +15,7 @@ Index most_spare(Index wanted) { return 16 + wanted / 4; }
 
 // The products of some of a shortlist, given by their positions in it, in that order.
 Matrix chosen_products(const Matrix& products, const std::vector<std::size_t>& chosen) {
-  const Index n_before = products.cols - products.rows;  // 1, y and the active atoms
+  const Index n_before = products.cols - products.rows;  // 1, the targets and the active atoms
   Matrix result(static_cast<Index>(chosen.size()), n_before + static_cast<Index>(chosen.size()));
   for (Index i = 0; i < result.rows; ++i) {
     const double* row = products.row(static_cast<Index>(chosen[static_cast<std::size_t>(i)]));
@@ -25,25 +25,35 @@ Matrix chosen_products(const Matrix& products, const std::vector<std::size_t>& c
   return result;
 }
 
+Matrix chosen_rows(const Matrix& matrix, const std::vector<std::size_t>& chosen) {
+  if (matrix.rows == 0) return {};
+  Matrix result(static_cast<Index>(chosen.size()), matrix.cols);
+  for (Index i = 0; i < result.rows; ++i)
+    std::copy_n(matrix.row(static_cast<Index>(chosen[static_cast<std::size_t>(i)])), matrix.cols,
+                result.row(i));
+  return result;
+}
+
 }  // namespace
 
 void Selector::RunnersUp::set(std::vector<Index> candidates, Index n_active, Matrix products) {
   candidates_ = std::move(candidates);
   n_active_ = n_active;
+  first_new_ = products.cols - products.rows;
   products_ = std::move(products);
 }
 
 std::optional<Matrix> Selector::RunnersUp::products(const ActiveSet& active, Index candidate) const {
   const std::optional<Index> row = position(candidate);
   if (!row) return std::nullopt;
-  Matrix result(1, 2 + active.size() + 1);
-  double* out = std::copy_n(products_.row(*row), 2 + n_active_, result.row(0));
+  Matrix result(1, first_new_ - n_active_ + active.size() + 1);
+  double* out = std::copy_n(products_.row(*row), first_new_, result.row(0));
   for (Index m = n_active_; m < active.size(); ++m) {
     const std::optional<Index> column = position(active.candidates[static_cast<std::size_t>(m)]);
     if (!column) return std::nullopt;
-    *out++ = products_(*row, 2 + n_active_ + *column);
+    *out++ = products_(*row, first_new_ + *column);
   }
-  *out = products_(*row, 2 + n_active_ + *row);
+  *out = products_(*row, first_new_ + *row);
   return result;
 }
 
@@ -55,11 +65,16 @@ std::optional<Index> Selector::RunnersUp::position(Index candidate) const {
 
 Selector::Selector(const Problem& problem, const Candidates& candidates, Engine& engine,
                    const SelectionOptions& options)
-    : problem_(problem), candidates_(candidates), engine_(engine), options_(options) {
+    : problem_(problem),
+      candidates_(candidates),
+      engine_(engine),
+      options_(options),
+      curvature_of_rows_(curvature_of_all_rows(problem)) {
   restart({}, options.shortlist);
   if (options.rule != Rule::kGain) return;
   curvatures_ = engine.square_norms();
-  const double second = mean_curvature(problem, problem.best_constant());
+  const double second =
+      curvature_of_rows_ ? *curvature_of_rows_ : mean_curvature(problem, problem.best_constants());
   for (double& curvature : curvatures_) curvature += 2 * options.ridge / second;
   whole_curvatures_ = curvatures_;
   if (problem.intercept == Intercept::kUnpenalised) {
@@ -95,7 +110,7 @@ void Selector::reduce_curvatures(const ActiveSet& active, const Matrix& combinat
 }
 
 Matrix Selector::new_combinations(const GrowingSet& set) {
-  if (curvatures_.empty() || !options_.exact_gain || !problem_.loss.constant_curvature()) return {};
+  if (curvatures_.empty() || !options_.exact_gain || !curvature_of_rows_) return {};
   const Matrix combinations = set.refit.orthonormal_combinations(explained_);
   explained_ += combinations.rows;
   const Index without_constant = problem_.intercept == Intercept::kUnpenalised ? 0 : 1;
@@ -158,11 +173,11 @@ Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Inde
   std::sort(shortlist.begin(), shortlist.end());
   shortlist.erase(std::unique(shortlist.begin(), shortlist.end()), shortlist.end());
   CandidateProducts products = engine_.products(active, shortlist, with_curvature);
-  for (std::size_t i = 0; i < products.gradient.size() && !gradient.exact(); ++i) {
-    const auto j = static_cast<std::size_t>(shortlist[i]);
-    gradient.values[j] = products.gradient[i];
+  for (Index i = 0; i < products.gradient.rows && !gradient.exact(); ++i) {
+    const auto j = static_cast<std::size_t>(shortlist[static_cast<std::size_t>(i)]);
+    gradient.values[j] = products.gradient(i, 0);
     gradient.errors[j] = 0;
-    ranked.values[j] = products.gradient[i] * ranking_weight(j);
+    ranked.values[j] = products.gradient(i, 0) * ranking_weight(j);
   }
   // All others are certainly smaller, so these come from the shortlist.
   Batch batch{largest_gradients(ranked.values, excluded_, count), {}};
@@ -173,6 +188,7 @@ Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Inde
   }
   batch.products.values = chosen_products(products.values, positions);
   if (with_curvature) batch.products.curvature = chosen_products(products.curvature, positions);
+  batch.products.gradient = chosen_rows(products.gradient, positions);
   if (count == 1) runners_up_.set(std::move(shortlist), active.size(), std::move(products.values));
   return batch;
 }
@@ -180,21 +196,26 @@ Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Inde
 Selector::Batch Selector::picks(const Batch& shortlist, const Gradient& gradient, Index count,
                                 Refit& refit) const {
   // Where the curvature is the same everywhere, plain products say it.
-  const std::optional<double> constant = problem_.loss.constant_curvature();
+  const std::optional<double> constant = curvature_of_rows_;
   const Matrix& products = constant ? shortlist.products.values : shortlist.products.curvature;
   const double factor = constant.value_or(1);
   const Index n = products.rows;
-  const Index n_before = products.cols - n;  // 1, in plain products y, and the active atoms
-  const Index first_atom = constant ? 2 : 1;
+  const Index n_before = products.cols - n;  // 1, in plain products the targets, and the active atoms
+  const Index first_atom = constant ? 1 + problem_.target_columns() : 1;
   const Index intercept = problem_.intercept == Intercept::kUnpenalised ? 1 : 0;
   Matrix cross(n, intercept + n_before - first_atom);
-  std::vector<double> own_gradient;
+  const Index outputs = problem_.outputs();
+  Matrix own_gradient(n, outputs);
   for (Index i = 0; i < n; ++i) {
     if (intercept == 1) cross(i, 0) = factor * products(i, 0);
     for (Index m = first_atom; m < n_before; ++m)
       cross(i, intercept + m - first_atom) = factor * products(i, m);
-    own_gradient.push_back(
-        gradient.values[static_cast<std::size_t>(shortlist.candidates[static_cast<std::size_t>(i)])]);
+    if (outputs > 1) {
+      std::copy_n(shortlist.products.gradient.row(i), outputs, own_gradient.row(i));
+    } else {
+      own_gradient(i, 0) =
+          gradient.values[static_cast<std::size_t>(shortlist.candidates[static_cast<std::size_t>(i)])];
+    }
   }
   Matrix curvature = refit.explained(cross);
   for (Index i = 0; i < n; ++i) {
@@ -212,6 +233,7 @@ Selector::Batch Selector::chosen(const Batch& batch, const std::vector<std::size
   result.products.values = chosen_products(batch.products.values, positions);
   if (batch.products.curvature.rows > 0)
     result.products.curvature = chosen_products(batch.products.curvature, positions);
+  result.products.gradient = chosen_rows(batch.products.gradient, positions);
   return result;
 }
 
@@ -250,7 +272,7 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
     const Index wanted = count - static_cast<Index>(added.size());
     const bool look_twice = options_.shortlist > wanted;
     Batch batch = best(set.active, gradient, std::max(crowd, look_twice ? options_.shortlist : wanted),
-                       look_twice && !problem_.loss.constant_curvature());
+                       look_twice && !curvature_of_rows_);
     if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
       break;
     if (crowd > 0) {
@@ -278,9 +300,13 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
   return added;
 }
 
-std::vector<std::size_t> pick_one_by_one(Matrix curvature, std::vector<double> gradient, Rule rule,
-                                         Index count) {
+std::vector<std::size_t> pick_one_by_one(Matrix curvature, Matrix gradient, Rule rule, Index count) {
   const Index n = curvature.rows;
+  const auto length = [&](Index i) {
+    if (gradient.cols == 1) return std::abs(gradient(i, 0));
+    return std::sqrt(
+        std::inner_product(gradient.row(i), gradient.row(i) + gradient.cols, gradient.row(i), 0.0));
+  };
   std::vector<double> whole;  // curvature before any pick
   for (Index i = 0; i < n; ++i) whole.push_back(curvature(i, i));
   std::vector<bool> taken(static_cast<std::size_t>(n));
@@ -291,7 +317,7 @@ std::vector<std::size_t> pick_one_by_one(Matrix curvature, std::vector<double> g
     for (Index i = 0; i < n; ++i) {
       const auto position = static_cast<std::size_t>(i);
       if (taken[position] || !(curvature(i, i) > kDependenceTolerance * whole[position])) continue;
-      const double size = std::abs(gradient[position]);
+      const double size = length(i);
       const double score = rule == Rule::kGain ? size / std::sqrt(curvature(i, i)) : size;
       if (score > best_score * (1 + kTieTolerance)) {
         best = i;
@@ -304,10 +330,11 @@ std::vector<std::size_t> pick_one_by_one(Matrix curvature, std::vector<double> g
     result.push_back(chosen);
     const std::vector<double> row(curvature.row(best), curvature.row(best) + n);
     const double pivot = row[chosen];
-    const double step = gradient[chosen] / pivot;
+    std::vector<double> step(gradient.row(best), gradient.row(best) + gradient.cols);
+    for (double& part : step) part /= pivot;
     for (Index i = 0; i < n; ++i) {
       const double share = row[static_cast<std::size_t>(i)];
-      gradient[static_cast<std::size_t>(i)] -= share * step;
+      for (Index k = 0; k < gradient.cols; ++k) gradient(i, k) -= share * step[static_cast<std::size_t>(k)];
       for (Index j = 0; j < n; ++j) curvature(i, j) -= share * row[static_cast<std::size_t>(j)] / pivot;
     }
   }

@@ -11,6 +11,8 @@
 // For the squared loss s_j is kept up to date for all candidates, which costs one more correlation per atom
 // added (Engine::correlations). For other losses L'' depends on the row and changes with every refit: there
 // s_j is only less what the intercept explains, and the decrease in full is that of a shortlist of the best.
+// With several outputs g_j has one number for each, and |g_j|^2 takes the place of g_j^2; L'' is taken to be
+// the same for all rows (curvature_of_all_rows).
 //
 // Where several atoms are added per step, the later ones are ranked again given those picked before them,
 // within a shortlist of the best: else they would be copies of one idea.
@@ -76,6 +78,7 @@ class Selector {
 
     std::vector<Index> candidates_;
     Index n_active_ = 0;
+    Index first_new_ = 0;  // among products: after those with 1, the targets and the active atoms
     Matrix products_;
   };
 
@@ -108,6 +111,7 @@ class Selector {
   const Candidates& candidates_;
   Engine& engine_;
   SelectionOptions options_;
+  std::optional<double> curvature_of_rows_;  // see curvature_of_all_rows
   std::vector<bool> excluded_;
   RunnersUp runners_up_;
   // kGain: h_j / L'' of every candidate, and at the beginning; empty: not in use.
@@ -118,8 +122,8 @@ class Selector {
 
 // The positions of up to `count` of a shortlist, one after the other by `rule`, each ranked given those
 // before it. `curvature` [n x n] is the Hessian of the objective over the shortlist, given that all other
-// coefficients are fitted again.
-[[nodiscard]] std::vector<std::size_t> pick_one_by_one(Matrix curvature, std::vector<double> gradient,
-                                                       Rule rule, Index count);
+// coefficients are fitted again, the same for every output; `gradient` is [n x outputs].
+[[nodiscard]] std::vector<std::size_t> pick_one_by_one(Matrix curvature, Matrix gradient, Rule rule,
+                                                       Index count);
 
 }  // namespace mfga

@@ -119,14 +119,16 @@ class SetSearch {
 
   void add_known(const std::vector<Index>& list, const ActiveSet& start, GrowingSet& set) {
     const std::vector<bool> accepted = set.independent.add(known_.of(list));
-    set.active.intercept = start.intercept;
+    set.active.intercepts = start.intercepts;
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (!accepted[i]) continue;
       const auto place = std::find(start.candidates.begin(), start.candidates.end(), list[i]);
       const auto position = static_cast<std::size_t>(place - start.candidates.begin());
       set.active.candidates.push_back(list[i]);
       set.active.atoms.push_back(candidates_.atom(list[i]));
-      set.active.theta.push_back(position < start.theta.size() ? start.theta[position] : 0);
+      const bool is_there = position < start.candidates.size() && !start.theta.empty();
+      for (std::size_t k = 0; k < start.outputs(); ++k)
+        set.active.theta.push_back(is_there ? start.theta_of(position)[k] : 0);
     }
   }
 
@@ -224,11 +226,11 @@ GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& can
   GreedyResult result;
   SetSearch search(problem, candidates, engine, make_refit, options, on_step, result);
   ActiveSet nothing;
-  nothing.intercept = problem.best_constant();
+  nothing.intercepts = problem.best_constants();
   FittedSet set = search.fitted({}, nothing);
   result.initial_risk = set.loss / problem.count();
   // The curvature of the objective along one atom of unit norm, where nothing has been learnt.
-  const double whole_step = 1 / (problem.count() * mean_curvature(problem, nothing.intercept));
+  const double whole_step = 1 / (problem.count() * mean_curvature(problem, nothing.intercepts));
   std::vector<bool> excluded;
   for (Index j = 0; j < candidates.size(); ++j) excluded.push_back(candidates.is_constant(j));
 

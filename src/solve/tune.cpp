@@ -28,11 +28,11 @@ std::vector<std::size_t> by_family(const std::vector<Atom>& atoms) {
 
 ActiveSet reordered(const ActiveSet& active, const std::vector<std::size_t>& order) {
   ActiveSet result;
-  result.intercept = active.intercept;
+  result.intercepts = active.intercepts;
   for (const std::size_t i : order) {
     result.candidates.push_back(active.candidates[i]);
     result.atoms.push_back(active.atoms[i]);
-    result.theta.push_back(active.theta[i]);
+    for (const double theta : active.theta_of(i)) result.theta.push_back(theta);
   }
   return result;
 }
@@ -48,13 +48,13 @@ class TuningRun {
  public:
   TuningRun(const Problem& problem, const ActiveSet& active, const TuneOptions& options,
             const TuneCallback& on_step)
-      : objective_(problem, active, options),
+      : objective_(make_tuning_objective(problem, active, options)),
         options_(options),
         on_step_(on_step),
-        here_(objective_.last()) {}
+        here_(objective_->last()) {}
 
   Tuned run() {
-    const auto n_moves = static_cast<int>(objective_.size());
+    const auto n_moves = static_cast<int>(objective_->size());
     if (n_moves == 0 || options_.most_steps == 0) return here_;
     lbfgs_parameter_t parameters;
     lbfgs_parameter_init(&parameters);
@@ -86,7 +86,7 @@ class TuningRun {
     const auto count = static_cast<std::size_t>(n_moves);
     try {
       if (tuning.error_) throw OutOfTime();  // the line search asks again before it ends
-      return tuning.objective_.evaluate({moves, count}, {gradient, count});
+      return tuning.objective_->evaluate({moves, count}, {gradient, count});
     } catch (const Error& error) {
       // Two atoms became one: not a place to go to.
       if (error.kind() != ErrorKind::kNumerical) tuning.error_ = std::current_exception();
@@ -103,7 +103,7 @@ class TuningRun {
                      int iteration, int /*trials*/) {
     auto& tuning = *static_cast<TuningRun*>(self);
     if (tuning.error_) return 1;
-    tuning.here_ = tuning.objective_.last();
+    tuning.here_ = tuning.objective_->last();
     tuning.here_.step = iteration;
     try {
       return tuning.on_step_ && !tuning.on_step_(tuning.here_) ? 1 : 0;
@@ -113,7 +113,7 @@ class TuningRun {
     }
   }
 
-  TuningObjective objective_;
+  std::unique_ptr<TuningObjective> objective_;
   TuneOptions options_;
   const TuneCallback& on_step_;
   Tuned here_;  // after the last step
@@ -133,12 +133,12 @@ FittedCoefficients fit_coefficients(const Problem& problem, double ridge, Active
 }
 
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, const Matrix& products,
-                                    ActiveSet& active) {
+                                    ActiveSet& active, Accuracy accuracy) {
   FittedCoefficients fitted;
   fitted.refit = make_refit(problem, {ridge, 0});
   for (Index i = 0; i < products.rows; ++i)
-    fitted.refit->append({products.row(i), static_cast<std::size_t>(2 + i + 1)});
-  const RefitReport report = fitted.refit->solve(active);
+    fitted.refit->append({products.row(i), static_cast<std::size_t>(1 + problem.target_columns() + i + 1)});
+  const RefitReport report = fitted.refit->solve(active, accuracy);
   fitted.converged = report.converged;
   fitted.objective = report.loss_sum ? *report.loss_sum : loss_sum(problem, active.score());
   for (const double theta : active.theta) fitted.objective += ridge * theta * theta;
@@ -163,21 +163,24 @@ Matrix mean_slope_products(const Problem& problem, const ActiveSet& active) {
   Matrix products(n_inputs, n_inputs);
   sum_over_blocks(
       problem.rows, problem.workers, products.values, [&](const RowBlock& block, Arena& arena, double* out) {
-        double* ones = arena.take(block.rows);
-        std::fill_n(ones, block.rows, 1.0);
+        const auto outputs = static_cast<Index>(active.outputs());
+        double* of_output = arena.take(outputs * block.stride);  // 1 for one of them
         double* weights = arena.take(active.size() * block.stride);
-        outer_product(active.theta, ones, block.rows, block.stride, weights);
         double* slopes = arena.take(n_inputs * block.stride);
-        std::fill_n(slopes, n_inputs * block.stride, 0.0);
-        of_atoms.pull_back(block, weights, block.stride, nullptr, slopes, arena);
-        double* weighted = slopes;
-        if (block.weights != nullptr) {
-          weighted = arena.take(n_inputs * block.stride);
-          for (Index j = 0; j < n_inputs; ++j)
-            static_cast<void>(times_weights(block, slopes + j * block.stride, weighted + j * block.stride));
+        double* weighted = block.weights == nullptr ? slopes : arena.take(n_inputs * block.stride);
+        for (Index k = 0; k < outputs; ++k) {
+          std::fill_n(of_output, outputs * block.stride, 0.0);
+          std::fill_n(of_output + k * block.stride, block.rows, 1.0);
+          combine_outputs(active, of_output, block, weights);
+          std::fill_n(slopes, n_inputs * block.stride, 0.0);
+          of_atoms.pull_back(block, weights, block.stride, nullptr, slopes, arena);
+          if (block.weights != nullptr) {
+            for (Index j = 0; j < n_inputs; ++j)
+              static_cast<void>(times_weights(block, slopes + j * block.stride, weighted + j * block.stride));
+          }
+          add_row_products(weighted, n_inputs, block.stride, slopes, n_inputs, block.stride, block.rows, out,
+                           n_inputs);
         }
-        add_row_products(weighted, n_inputs, block.stride, slopes, n_inputs, block.stride, block.rows, out,
-                         n_inputs);
       });
   for (double& product : products.values) product /= problem.count();
   return products;

@@ -8,7 +8,9 @@
 //   dF/dp = sum_n L'_n sum_m theta_m dphi_m(x_n; p)/dp,
 //
 // which the families answer for a block of rows (AtomDerivatives). F + pull |p - p_0|^2 is minimised by
-// L-BFGS (liblbfgs), p in the units of the families' coordinates; stretches are moved as logarithms.
+// L-BFGS (liblbfgs), p in the units of the families' coordinates; stretches are moved as logarithms. Where a
+// fit of the coefficients takes many looks at the rows (losses of several outputs), they are moved along with
+// p instead.
 #pragma once
 
 #include <functional>
@@ -53,12 +55,12 @@ struct FittedCoefficients {
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active);
 // The same with products that are known already, for fits with several ridges.
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, const Matrix& products,
-                                    ActiveSet& active);
+                                    ActiveSet& active, Accuracy accuracy = Accuracy::kFull);
 // Products of the atoms as the refit of the problem's loss wants to be told of them; empty if it does not.
 [[nodiscard]] Matrix refit_products(const Problem& problem, std::span<const Atom> atoms);
 
-// The mean over the rows of g g^T, with g the gradient of the score by the inputs: how strongly it depends on
-// each of them, and on which combinations.
+// The mean over the rows of g g^T, with g the gradient of the score by the inputs, summed over outputs: how
+// strongly they depend on each of the inputs, and on which combinations.
 [[nodiscard]] Matrix mean_slope_products(const Problem& problem, const ActiveSet& active);
 
 }  // namespace mfga

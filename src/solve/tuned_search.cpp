@@ -316,8 +316,8 @@ class TunedSearch {
         TunedModel& model = tried[f];
         const BlockedRows rows = folds_[f].problem.rows.stretched(model.stretch);
         model.ridge = ridge;
-        static_cast<void>(
-            fit_coefficients(folds_[f].problem.with_rows(rows), ridge, products[f], model.active));
+        static_cast<void>(fit_coefficients(folds_[f].problem.with_rows(rows), ridge, products[f],
+                                           model.active, Accuracy::kRough));
         loss += held_out_loss(folds_[f], model.active, model.stretch);
       }
       if (!(loss < best_loss)) continue;

@@ -2,6 +2,7 @@
 // coordinates in their units. See tune.hpp for the formulas.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,31 +15,49 @@ class TuningObjective {
  public:
   // Starts where nothing is moved.
   TuningObjective(const Problem& problem, const ActiveSet& active, const TuneOptions& options);
+  virtual ~TuningObjective() = default;
 
-  [[nodiscard]] std::size_t size() const { return n_stretches_ + atoms_.coordinates().size(); }
+  // Of the moves.
+  [[nodiscard]] virtual std::size_t size() const { return n_moves(); }
   // The objective with the pull, in units of what it is without moves, and its gradient.
-  double evaluate(std::span<const double> moves, std::span<double> gradient);
+  virtual double evaluate(std::span<const double> moves, std::span<double> gradient);
   // Where it was evaluated last.
   [[nodiscard]] const Tuned& last() const { return last_; }
 
- private:
-  [[nodiscard]] double stretch_of(const Coordinate& coordinate) const;
-  // The derivatives of the sum of the losses by the coordinates, and by the logarithm of each input's stretch
-  // with the places on it held fixed.
-  [[nodiscard]] std::vector<double> pulled_back(const Problem& there) const;
+ protected:
+  [[nodiscard]] std::size_t n_moves() const { return n_stretches_ + atoms_.coordinates().size(); }
+  // Sets stretches and atoms of last(); the rows as they are stretched then.
+  [[nodiscard]] BlockedRows move(std::span<const double> moves);
+  // From the derivatives of the sum of the losses by the coordinates, and by the logarithm of each input's
+  // stretch with the places on it held fixed: the objective, whose value without the pull is last(), and its
+  // gradient.
+  [[nodiscard]] double with_pull(std::span<const double> moves, std::span<const double> derivatives,
+                                 std::span<double> gradient) const;
+  // Adds those derivatives for a block of rows, given those of the losses by the scores.
+  void pull_back(const RowBlock& block, const DerivativesOfAtoms& of_atoms, const double* first, double* out,
+                 Arena& arena) const;
 
   Problem problem_;
   TuneOptions options_;
+  Tuned last_;  // its coefficients are where the next fit starts
+  double scale_ = 1;
+
+ private:
+  [[nodiscard]] double stretch_of(const Coordinate& coordinate) const;
+
   TunableAtoms atoms_;
   std::size_t n_inputs_;
   std::size_t n_stretches_;
-  Tuned last_;  // its coefficients are where the next fit starts
-  double scale_ = 1;
   double pull_ = 0;
 };
 
-// weights[m * stride + n] = theta_m * row_weights[n]
-void outer_product(const std::vector<double>& theta, const double* row_weights, Index rows, Index stride,
-                   double* weights);
+// With the coefficients fitted at every move; or, where that takes long, with coefficients that move along.
+[[nodiscard]] std::unique_ptr<TuningObjective> make_tuning_objective(const Problem& problem,
+                                                                     const ActiveSet& active,
+                                                                     const TuneOptions& options);
+
+// weights[m * block.stride + n] = sum over outputs k of theta_mk * of_outputs[k * block.stride + n]
+void combine_outputs(const ActiveSet& active, const double* of_outputs, const RowBlock& block,
+                     double* weights);
 
 }  // namespace mfga

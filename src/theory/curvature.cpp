@@ -13,7 +13,7 @@ namespace mfga {
 RowMeasurements measure_rows(const BlockedRows& rows, std::span<const double> targets, const Loss& loss,
                              const Combination& model, Intercept intercept, double ridge, Workers& workers) {
   const AtomValues values(model.atoms);
-  const ScoreFunction score(model.atoms, model.theta, model.intercept);
+  const ScoreFunction score(model.atoms, model.theta, {&model.intercept, 1});
   const Index offset = intercept == Intercept::kUnpenalised ? 1 : 0;
   const Index size = offset + values.size();
   // The upper triangle of sum_n L''(f(x_n), y_n) a_n a_n^T with a_n = (1, phi(x_n)), and the loss.

@@ -81,7 +81,8 @@ std::vector<InputColumn> input_columns(const Model& model, const BoundData& data
 // The units that the model was fitted in if it scaled its target, else those of the rows' range.
 TargetUnits target_units(const Model& model, std::span<const double> y) {
   if (model.task == Task::kClassification) return {};
-  if (model.target_shift != 0 || model.target_scale != 1) return {model.target_shift, model.target_scale};
+  if (model.outputs.front().shift != 0 || model.outputs.front().scale != 1)
+    return {model.outputs.front().shift, model.outputs.front().scale};
   const auto [low, high] = std::minmax_element(y.begin(), y.end());
   if (!(*low < *high)) {
     throw Error(ErrorKind::kBadData,
@@ -106,10 +107,11 @@ Combination combination_of(const Model& model, const TargetUnits& units) {
   Combination result;
   for (const Term& term : model.terms) {
     result.atoms.push_back(term.atom);
-    result.theta.push_back(term.coefficient * model.target_scale / units.half_range);
+    result.theta.push_back(term.coefficients.front() * model.outputs.front().scale / units.half_range);
   }
-  result.intercept =
-      (model.target_shift + model.target_scale * model.intercept - units.middle) / units.half_range;
+  result.intercept = (model.outputs.front().shift +
+                      model.outputs.front().scale * model.outputs.front().intercept - units.middle) /
+                     units.half_range;
   return result;
 }
 
@@ -179,7 +181,7 @@ void note_rows(const Model& model, Bound& bound) {
                     training.rows, bound.rows));
     return;
   }
-  const double scale = model.target_scale / bound.units.half_range;
+  const double scale = model.outputs.front().scale / bound.units.half_range;
   const double recorded = training.risk * (model.task == Task::kRegression ? scale * scale : 1);
   if (std::abs(bound.train_risk - recorded) > kSameRisk * (std::abs(recorded) + 1e-9)) {
     bound.notes.push_back(
@@ -203,7 +205,7 @@ std::string placed_by_rows(const std::vector<KernelSize>& sizes) {
 }
 
 void note_assumptions(const Model& model, std::span<const double> targets, Bound& bound) {
-  if (model.intercept != 0) {
+  if (model.outputs.front().intercept != 0) {
     bound.notes.emplace_back(
         "the theorem's class has no intercept; the bound is that of the class shifted by this model's");
   }
@@ -237,7 +239,7 @@ void note_assumptions(const Model& model, std::span<const double> targets, Bound
         "mu and beta are those at the solution; over the whole class mu is smaller for the logistic loss");
     return;
   }
-  const bool scaled = model.target_shift != 0 || model.target_scale != 1;
+  const bool scaled = model.outputs.front().shift != 0 || model.outputs.front().scale != 1;
   bound.notes.push_back(
       fmt::format("the target is scaled to [-1, 1], as the theorem assumes: (target - {:.6g}) / {:.6g}, {}",
                   bound.units.middle, bound.units.half_range,
@@ -267,6 +269,10 @@ void BoundOptions::validate() const {
 
 Bound learning_bound(const Model& model, const BoundData& data, const BoundOptions& options) {
   options.validate();
+  if (!model.has_one_output()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "the theorem is about one target or two classes; the model has several");
+  }
   check_shapes(model, data);
   const SingleThreadedBlas blas;
   Workers workers(options.threads);
@@ -288,9 +294,9 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
   std::vector<InputColumn> columns = input_columns(model, data);
   BlockedRows rows(data.x, columns);
   if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
-  const RowMeasurements measured =
-      measure_rows(rows, targets, loss, combination,
-                   model.intercept != 0 ? Intercept::kUnpenalised : Intercept::kNone, ridge, workers);
+  const RowMeasurements measured = measure_rows(
+      rows, targets, loss, combination,
+      model.outputs.front().intercept != 0 ? Intercept::kUnpenalised : Intercept::kNone, ridge, workers);
   if (!std::isfinite(measured.risk)) {
     throw Error(ErrorKind::kBadData, "the mean loss on the rows is not finite; x and y must be finite");
   }

@@ -183,7 +183,7 @@ TEST(KernelMachine, ScoresNewRowsAsTheFormulaAndAsTheModelDo) {
       Model model;
       model.n_columns = kInputs;
       for (Index j = 0; j < kInputs; ++j) model.inputs.push_back({"c" + std::to_string(j), j, 0, 1});
-      model.intercept = solution.intercept;
+      model.outputs[0].intercept = solution.intercept;
       model.terms = machine.terms(solution);
       EXPECT_EQ(static_cast<Index>(model.terms.size()),
                 trial.size + (trial.kind == KernelKind::kGaussian ? 0 : kInputs));

@@ -69,9 +69,9 @@ TEST(FitMethods, LearnARegression) {
           regression_metrics(result.model.predict(sample.x.view()), sample.numbers);
       EXPECT_GT(metrics.r2.value(), 0.8);
       // The risk is the mean loss of the training rows, in the units that were fitted.
-      const double scale = result.model.target_scale;
+      const double scale = result.model.outputs[0].scale;
       EXPECT_NEAR(result.model.training.risk, metrics.mse / (scale * scale), 1e-7 * metrics.mse);
-      EXPECT_EQ(preset == "paper", result.model.intercept == 0);
+      EXPECT_EQ(preset == "paper", result.model.outputs[0].intercept == 0);
     }
   }
 }
@@ -83,7 +83,7 @@ TEST(FitMethods, LearnAClassification) {
     const FitResult result = fit(sample.classification(), with_method(method));
     EXPECT_EQ(result.model.task, Task::kClassification);
     EXPECT_EQ(result.model.labels, (std::vector<std::string>{"0", "1"}));
-    EXPECT_NE(result.model.intercept, 0);
+    EXPECT_NE(result.model.outputs[0].intercept, 0);
     expect_round_trip(result.model, sample.x);
     const ClassificationMetrics metrics =
         classification_metrics(result.model.scores(sample.x.view()), sample.classes);
@@ -181,7 +181,8 @@ TEST(FitMethods, RandomOnesMeetANormBound) {
     options.norm_bound = 0.5;
     for (const TrainingData& data : {sample.regression(), sample.classification()}) {
       double square = 0;
-      for (const Term& term : fit(data, options).model.terms) square += term.coefficient * term.coefficient;
+      for (const Term& term : fit(data, options).model.terms)
+        square += term.coefficients[0] * term.coefficients[0];
       EXPECT_NEAR(std::sqrt(square), 0.5, 1e-6);
     }
   }

@@ -76,9 +76,9 @@ TEST_F(BadData, LibsvmIndices) {
   expect_message(refused("t", "1 1:2\n-1 9:1\n", {"--n-features", "5"}), {"t:2:2: ", "\"9:1\"", "5"});
 }
 
-TEST_F(BadData, OtherThanTwoClasses) {
+TEST_F(BadData, TooManyOrTooFewClasses) {
   expect_message(refused("t.csv", "a,y\n1,p\n2,q\n3,r\n4,p\n"),
-                 {"t.csv: ", "target y", "3 classes", "p, q, r", "two"});
+                 {"t.csv: ", "target y", "3 classes", "p, q, r", "in 4 rows"});
   expect_message(refused("t.csv", "a,y\n1,1\n2,2\n3,3\n4,1\n", {"--task", "classification"}),
                  {"t.csv: ", "target y", "3 classes", "1, 2, 3", "--task regression"});
   expect_message(refused("t.csv", "a,y\n1,p\n2,p\n3,p\n4,p\n"),

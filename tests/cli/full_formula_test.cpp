@@ -217,7 +217,7 @@ Model model_of_inputs() {
   model.inputs[3].warp.knots = {-2, -0.5, 1, 7};
   model.inputs[3].warp.values = {-2.5, -0.25, 0.125, 2.5};
   model.inputs[3].stretch = 1.1;
-  model.intercept = -1.0 / 3;
+  model.outputs[0].intercept = -1.0 / 3;
   return model;
 }
 
@@ -226,7 +226,7 @@ void add_terms_of(const std::string& expression, Model& model) {
   constexpr Index kMost = 7;
   const Index step = std::max<Index>(1, bound.candidates.size() / kMost);
   for (Index j = 0; j < bound.candidates.size(); j += step)
-    model.terms.push_back({bound.candidates.atom(j), std::sin(static_cast<double>(17 + j)) / 3});
+    model.terms.push_back({bound.candidates.atom(j), {std::sin(static_cast<double>(17 + j)) / 3}});
 }
 
 std::vector<Row> some_rows() {
@@ -287,8 +287,8 @@ TEST_F(FullFormula, GivesThePredictionsOfEveryFamily) {
   std::set<std::string> families;
   for (const std::string& expression : kExpressions) {
     Model model = model_of_inputs();
-    model.target_shift = 1000;
-    model.target_scale = 2.5;
+    model.outputs[0].shift = 1000;
+    model.outputs[0].scale = 2.5;
     add_terms_of(expression, model);
     for (const Term& term : model.terms) families.insert(term.atom.family);
     compare(model, expression);
@@ -303,7 +303,7 @@ TEST_F(FullFormula, GivesTheProbabilitiesOfClassesAndKnowsMixing) {
   for (const std::string& expression : kExpressions) {
     if (expression.find("order=5") == std::string::npos) add_terms_of(expression, model);
   }
-  for (Term& term : model.terms) term.coefficient /= 100;
+  for (Term& term : model.terms) term.coefficients[0] /= 100;
   compare(model, "classes");
   const Index d = std::ssize(model.inputs);
   model.mixing = reference::random_matrix(d, d, 3);
@@ -332,29 +332,29 @@ class ShortFormula : public ToolTest {
     model.n_columns = 2;
     model.inputs = {{"t", 0, 1.6e9, 1e7}, {"b", 1, 0.5, 0.25}};
     model.terms = terms;
-    model.intercept = 1e-17;
+    model.outputs[0].intercept = 1e-17;
     save_model(model, path("m.json"));
     return run_well({"inspect", path("m.json")}).out;
   }
 };
 
 TEST_F(ShortFormula, TermsThatDifferLookDifferent) {
-  const std::string text = shown({{{"step", 1, {0}, {1}, {0.12345678}}, 1},
-                                  {{"step", 1, {0}, {1}, {0.12346678}}, 1},
-                                  {{"step", 1, {0}, {1}, {0.5}}, 1},
-                                  {{"landmark", 1, {}, {}, {2, 0, 0, 0.25, -1.5}}, 1}});
+  const std::string text = shown({{{"step", 1, {0}, {1}, {0.12345678}}, {1}},
+                                  {{"step", 1, {0}, {1}, {0.12346678}}, {1}},
+                                  {{"step", 1, {0}, {1}, {0.5}}, {1}},
+                                  {{"landmark", 1, {}, {}, {2, 0, 0, 0.25, -1.5}}, {1}}});
   expect_message(text, {"[t >= 0.1235]   at t = 1601234568\n", "[t >= 0.1235]   at t = 1601234668\n",
                         "[t >= 0.5]   at t = 1605000000\n", "near(b = -1.5, t = 0.25; 2)"});
   EXPECT_EQ(text.find("e+09"), std::string::npos) << text;
   const std::string closer =
-      shown({{{"step", 1, {1}, {1}, {0.12345678}}, 1}, {{"step", 1, {1}, {1}, {0.12345679}}, 1}});
+      shown({{{"step", 1, {1}, {1}, {0.12345678}}, {1}}, {{"step", 1, {1}, {1}, {0.12345679}}, {1}}});
   expect_message(closer, {"[b >= 0.12345678]", "[b >= 0.12345679]"});
 }
 
 TEST_F(ShortFormula, WhatIsZeroButForRoundingIsZero) {
-  const std::string text = shown({{{"step", 1, {1}, {1}, {-5.551e-17}}, 2},
-                                  {{"hinge", 1, {0}, {1}, {5.551e-17, 1}}, 1e-16},
-                                  {{"step", 1, {1}, {1}, {-2}}, 2}});
+  const std::string text = shown({{{"step", 1, {1}, {1}, {-5.551e-17}}, {2}},
+                                  {{"hinge", 1, {0}, {1}, {5.551e-17, 1}}, {1e-16}},
+                                  {{"step", 1, {1}, {1}, {-2}}, {2}}});
   expect_message(text, {"= 0\n", "+ 2  [b >= 0]   at b = 0.5\n", "+ 0  max(0, t - 0)   at t = 1600000000\n",
                         "[b >= -2]   at b = 0\n"});
 }
@@ -374,7 +374,7 @@ TEST_F(ShortFormula, EverySymbolIsExplained) {
   for (const std::string& expression : kExpressions) {
     const BoundCandidates bound(expression, 100, 2);
     std::vector<Term> terms;
-    for (Index j = 0; j < bound.candidates.size(); ++j) terms.push_back({bound.candidates.atom(j), 1});
+    for (Index j = 0; j < bound.candidates.size(); ++j) terms.push_back({bound.candidates.atom(j), {1}});
     const std::string text = shown(terms);
     const std::size_t where = text.find("\nwhere each column");
     ASSERT_NE(where, std::string::npos);

@@ -220,7 +220,7 @@ TEST_F(PredictCommand, NumpyArraysHoldProbabilitiesAndNumericLabels) {
   for (std::size_t n = 0; n < 20; ++n)
     EXPECT_EQ(fmt::format("{},{}", numbers[2 * n], numbers[2 * n + 1]), text[n + 1]);
   expect_message(run_refused({"predict", path("m.json"), file, "-o", path("labels.npy")}),
-                 {"labels.npy", "\"no\" and \"yes\" are text", "--proba"});
+                 {"labels.npy", "such as \"no\" and \"yes\", are text", "--proba"});
 
   train(write(classification_csv(80, "3", "-1.5")));
   const std::vector<std::string> labels = predict(file);

@@ -239,7 +239,7 @@ TEST_F(TrainCommand, WithoutATermAndAnInterceptTheModelIsZero) {
     (void)run_well(arguments);
     const Model model = load_model(path("m.json"));
     EXPECT_TRUE(model.terms.empty());
-    EXPECT_EQ(model.intercept, 0);
+    EXPECT_EQ(model.outputs[0].intercept, 0);
   }
   // Swapping the only term leaves none for a moment.
   (void)run_well({"train", "--train", file, "--no-intercept", "--terms", "1", "--refine"});
@@ -420,7 +420,8 @@ TEST_F(TrainCommand, NormBoundTakesThePlaceOfTheRidge) {
   EXPECT_EQ(report.at("norm_bound"), 0.5);
   EXPECT_EQ(report.at("ridge"), report.at("path").back().at("ridge"));
   double norm = 0;
-  for (const Term& term : load_model(path("m.json")).terms) norm += term.coefficient * term.coefficient;
+  for (const Term& term : load_model(path("m.json")).terms)
+    norm += term.coefficients[0] * term.coefficients[0];
   EXPECT_NEAR(std::sqrt(norm), 0.5, 1e-6);
 }
 

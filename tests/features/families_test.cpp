@@ -185,7 +185,8 @@ TEST(Families, CombinationsEqualSumsOfValues) {
     std::vector<Atom> atoms;
     for (Index j = candidates.size(); j-- > 0;) atoms.push_back(candidates.atom(j));  // any order
     const std::vector<double> coefficients = reference::random_vector(candidates.size(), 4);
-    const ScoreFunction score(atoms, coefficients, 0.75);
+    const double intercept = 0.75;
+    const ScoreFunction score(atoms, coefficients, {&intercept, 1});
     const BlockedRows rows(x.view(), reference::plain_inputs(d));
     Arena arena;
     for (Index b = 0; b < rows.blocks(); ++b) {

@@ -16,9 +16,9 @@ Model house_prices() {
   model.n_columns = 4;
   model.text_columns = {{"town", 1, {"Bonn", "Kiel"}}};
   model.inputs = {{"size", 0}, {"town=Bonn", 1}, {"town=Kiel", 2}, {"age", 3}};
-  model.terms = {{{"linear", 1, {0}, {1}, {}}, 1},
-                 {{"linear", 1, {2}, {1}, {}}, 10},
-                 {{"linear", 1, {3}, {1}, {}}, 100}};
+  model.terms = {{{"linear", 1, {0}, {1}, {}}, {1}},
+                 {{"linear", 1, {2}, {1}, {}}, {10}},
+                 {{"linear", 1, {3}, {1}, {}}, {100}}};
   return model;
 }
 
@@ -40,7 +40,8 @@ TEST_F(ColumnsTest, AreFoundByNameInATableInMemory) {
   const std::vector<Index> columns = match_columns(house_prices(), names);
   EXPECT_EQ(columns, (std::vector<Index>{3, 4, 2, 0}));
   const std::vector<double> row = {2, 0, 1, 3, 0};
-  EXPECT_EQ(Predictor(house_prices()).predictions({row.data(), 1, 5, 5}, columns), std::vector<double>{213});
+  EXPECT_EQ(Predictor(house_prices()).predictions(ConstMatrixView{row.data(), 1, 5, 5}, columns),
+            std::vector<double>{213});
 }
 
 TEST_F(ColumnsTest, ThatAreMissingAreNamed) {

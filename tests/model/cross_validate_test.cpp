@@ -173,7 +173,7 @@ TEST(CrossValidate, ClassificationMeasuresTheLogLoss) {
         [&](const GreedyStep& /*step*/, const ActiveSet& active) {
           double loss = 0;
           for (const Index row : held_out) {
-            double score = active.intercept;
+            double score = active.intercepts.front();
             for (std::size_t m = 0; m < active.atoms.size(); ++m)
               score += active.theta[m] *
                        reference::atom_value(active.atoms[m], sample.standardised.row(row), kInputs);
@@ -291,7 +291,7 @@ TEST(CrossValidate, TheModelIsTheFitWithTheChosenRidge) {
     ASSERT_EQ(result.fit.model.terms.size(), expected.model.terms.size());
     for (std::size_t m = 0; m < 9; ++m) {
       EXPECT_EQ(result.fit.model.terms[m].atom, expected.model.terms[m].atom);
-      EXPECT_NEAR(result.fit.model.terms[m].coefficient, expected.model.terms[m].coefficient, 1e-9);
+      EXPECT_NEAR(result.fit.model.terms[m].coefficients[0], expected.model.terms[m].coefficients[0], 1e-9);
     }
   }
 }

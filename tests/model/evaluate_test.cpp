@@ -15,7 +15,7 @@ Model identity(Task task, std::vector<std::string> labels = {}) {
   model.labels = std::move(labels);
   model.n_columns = 1;
   model.inputs = {{"x0", 0}};
-  model.terms = {{{"linear", 1, {0}, {1}, {}}, 1}};
+  model.terms = {{{"linear", 1, {0}, {1}, {}}, {1}}};
   return model;
 }
 
@@ -44,8 +44,8 @@ TEST(Evaluate, MeasuresTheErrorsOfNumbers) {
   EXPECT_DOUBLE_EQ(evaluation.regression->mae, 0.5);
 
   Model scaled = identity(Task::kRegression);
-  scaled.target_scale = 2;
-  scaled.target_shift = 1;
+  scaled.outputs[0].scale = 2;
+  scaled.outputs[0].shift = 1;
   const Evaluation of_scaled = evaluate(scaled, column(x), y, 1);
   EXPECT_DOUBLE_EQ(of_scaled.regression.value().mse, (4.0 + 9 + 16 + 9) / 4);
   EXPECT_DOUBLE_EQ(of_scaled.scaled_error_percent.value(), 100 * of_scaled.regression->mse / 4);
@@ -58,10 +58,11 @@ TEST(Evaluate, TakesNumbersThatAreLabels) {
   EXPECT_FALSE(evaluation.regression);
   EXPECT_DOUBLE_EQ(evaluation.classification.value().error_percent, 20);
   EXPECT_EQ(evaluation.rarer_label, "1");
-  EXPECT_EQ(message_of([&] {
-              return evaluate(identity(Task::kClassification, {"-1", "0"}), column(x), y);
-            }),
-            "row 2 (counted from 0): the target is 1; expected -1 or 0, the labels of the model");
+  EXPECT_EQ(
+      message_of([&] {
+        return evaluate(identity(Task::kClassification, {"-1", "0"}), column(x), y);
+      }),
+      "row 2 (counted from 0): the target is 1; expected one of the labels of the model, \"-1\" and \"0\"");
 }
 
 TEST(Evaluate, TakesPositionsOfLabelsThatAreTexts) {
@@ -70,12 +71,11 @@ TEST(Evaluate, TakesPositionsOfLabelsThatAreTexts) {
   const Evaluation evaluation = evaluate(model, column(x), std::vector<double>{0, 0, 1, 0, 1});
   EXPECT_DOUBLE_EQ(evaluation.classification.value().error_percent, 20);
   EXPECT_EQ(evaluation.rarer_label, "yes");
-  EXPECT_EQ(
-      message_of([&] {
-        return evaluate(model, column(x), std::vector<double>{0, 0, 2, 0, 1});
-      }),
-      "row 2 (counted from 0): the target is 2; expected 0 or 1, the positions of the labels \"no\" and "
-      "\"yes\"");
+  EXPECT_EQ(message_of([&] {
+              return evaluate(model, column(x), std::vector<double>{0, 0, 2, 0, 1});
+            }),
+            "row 2 (counted from 0): the target is 2; expected the position of one of the labels \"no\" and "
+            "\"yes\", from 0 on");
 }
 
 TEST(Evaluate, NeedsATargetForEachRow) {

@@ -11,8 +11,8 @@ Model house_prices() {
   model.target_name = "price";
   model.n_columns = 2;
   model.inputs = {{"size", 0, 100, 20}, {"age", 1, 30, 10}};
-  model.intercept = 250;
-  model.terms = {{{"linear", 1, {0}, {1}, {}}, 40}, {{"step", 1, {1}, {1}, {0.5}}, -12.5}};
+  model.outputs[0].intercept = 250;
+  model.terms = {{{"linear", 1, {0}, {1}, {}}, {40}}, {{"step", 1, {1}, {1}, {0.5}}, {-12.5}}};
   return model;
 }
 

@@ -130,7 +130,7 @@ TEST(Generator, TruthHasTheAskedTerms) {
   ASSERT_EQ(generator.truth().terms.size(), 12U);
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_EQ(generator.truth().terms[i].atom.family, "gaussian");
-    EXPECT_NE(generator.truth().terms[i].coefficient, 0);
+    EXPECT_NE(generator.truth().terms[i].coefficients[0], 0);
     for (std::size_t j = 0; j < i; ++j)
       EXPECT_FALSE(generator.truth().terms[i].atom == generator.truth().terms[j].atom);
   }

@@ -11,11 +11,11 @@ Model model_of(ModelInput input, Atom atom) {
   input.name = "age";
   model.inputs = {std::move(input)};
   model.n_columns = 1;
-  model.terms = {{std::move(atom), 1}};
+  model.terms = {{std::move(atom), {1}}};
   return model;
 }
 
-double score(const Model& model, double value) { return model.scores({&value, 1, 1})[0]; }
+double score(const Model& model, double value) { return model.scores(ConstMatrixView{&value, 1, 1})[0]; }
 
 class Scales : public testing::TestWithParam<ScaleKind> {
  protected:

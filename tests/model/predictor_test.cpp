@@ -62,7 +62,7 @@ Model model_of(const std::string& expression, Seen seen) {
   const BoundCandidates bound(expression, 100, kInputs);
   Model model;
   model.n_columns = kColumns;
-  model.intercept = 0.75;
+  model.outputs[0].intercept = 0.75;
   for (Index j = 0; j < kInputs; ++j)
     model.inputs.push_back({"x" + std::to_string(j), j + (j > 1 ? 2 : 0), 0.1 * static_cast<double>(j), 1.3});
   if (seen == Seen::kStretched || seen == Seen::kMixed) {
@@ -75,7 +75,7 @@ Model model_of(const std::string& expression, Seen seen) {
   if (seen == Seen::kMixed) model.mixing = reference::random_matrix(kInputs, kInputs, 8);
   const std::vector<double> coefficients = reference::random_vector(bound.candidates.size(), 4);
   for (Index j = bound.candidates.size(); j-- > 0;)
-    model.terms.push_back({bound.candidates.atom(j), coefficients[static_cast<std::size_t>(j)]});
+    model.terms.push_back({bound.candidates.atom(j), {coefficients[static_cast<std::size_t>(j)]}});
   return model;
 }
 
@@ -132,9 +132,9 @@ TEST(Predictor, ScoresAreThoseOfTheFormula) {
     std::vector<double> seen;
     for (const ModelInput& input : model.inputs)
       seen.push_back((x(n, input.column) - input.mean) / input.deviation * input.stretch);
-    double expected = model.intercept;
+    double expected = model.outputs[0].intercept;
     for (const Term& term : model.terms)
-      expected += term.coefficient * reference::atom_value(term.atom, seen.data(), kInputs);
+      expected += term.coefficients[0] * reference::atom_value(term.atom, seen.data(), kInputs);
     EXPECT_NEAR(predictor.score(row_of(x, n)), expected, 1e-11 * (1 + std::abs(expected)));
   }
 }
@@ -142,8 +142,8 @@ TEST(Predictor, ScoresAreThoseOfTheFormula) {
 TEST(Predictor, PredictionsAndProbabilitiesComeFromScores) {
   const Matrix x = some_rows(40);
   Model numbers = model_of("linear", Seen::kPlain);
-  numbers.target_shift = 10;
-  numbers.target_scale = 3;
+  numbers.outputs[0].shift = 10;
+  numbers.outputs[0].scale = 3;
   const Predictor regression(numbers);
   const Predictor classification(classifier());
   const std::vector<double> scores = classification.scores(x.view());
@@ -244,7 +244,7 @@ TEST(Predictor, RowsOfAnotherSizeAreRefused) {
   expect_error(ErrorKind::kInvalidArgument, "the row has 6 values; the model was trained on 7 columns",
                [&] { return predictor.score(row); });
   expect_error(ErrorKind::kInvalidArgument, "x has 6 columns; the model was trained on 7", [&] {
-    return predictor.scores({row.data(), 1, kColumns - 1, kColumns - 1});
+    return predictor.scores(ConstMatrixView{row.data(), 1, kColumns - 1, kColumns - 1});
   });
   const Matrix x = some_rows(2);
   expect_error(ErrorKind::kInvalidArgument, "there are 2 columns for the model's 5 inputs; give one for each",
@@ -292,7 +292,7 @@ TEST(Predictor, RowsWithoutAFiniteScoreAreNamed) {
                "training: its \"x2\" is 1e+200, and theirs were 0.2 on average with a deviation of 1.3",
                [&] { return predictor.score(row_of(x, 0)); });
   Model model = predictor.model();
-  model.target_scale = 1e300;
+  model.outputs[0].scale = 1e300;
   x(0, 4) = 1e50;
   expect_error(ErrorKind::kBadData, "has no finite prediction",
                [&] { return Predictor(model).predict(row_of(x, 0)); });

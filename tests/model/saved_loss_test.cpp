@@ -14,8 +14,8 @@ TEST(SavedLoss, ComesBackAndSaysWhatAScoreMeans) {
   Model model;
   model.n_columns = 1;
   model.inputs = {{"a", 0, 1.0, 2.0}};
-  model.intercept = 0.25;
-  model.terms = {{{"linear", 1, {0}, {1}, {}}, 0.5}};
+  model.outputs[0].intercept = 0.25;
+  model.terms = {{{"linear", 1, {0}, {1}, {}}, {0.5}}};
   const double usual = model.prediction_from_score(0.5);
   model.loss = "huber(0.25)";
   EXPECT_EQ(nlohmann::json::parse(model_to_json(model)).at("version"), 4);
@@ -24,7 +24,8 @@ TEST(SavedLoss, ComesBackAndSaysWhatAScoreMeans) {
   model.loss = "poisson";
   const Model back = model_from_json(model_to_json(model), "m.json");
   EXPECT_EQ(back.loss, "poisson");
-  EXPECT_DOUBLE_EQ(back.prediction_from_score(0.5), model.target_shift + model.target_scale * std::exp(0.5));
+  EXPECT_DOUBLE_EQ(back.prediction_from_score(0.5),
+                   model.outputs[0].shift + model.outputs[0].scale * std::exp(0.5));
   for (const std::string wrong : {"logistic", "huber(-1)", "none"}) {
     nlohmann::json json = nlohmann::json::parse(model_to_json(model));
     json["loss"] = wrong;

@@ -31,9 +31,9 @@ TEST(Start, GoesOnWhereTheSearchHadEnded) {
     EXPECT_EQ(second.training.ridge, 0.1);
     for (std::size_t i = 0; i < whole.terms.size(); ++i) {
       EXPECT_EQ(second.terms[i].atom, whole.terms[i].atom);
-      EXPECT_NEAR(second.terms[i].coefficient, whole.terms[i].coefficient, 1e-6);
+      EXPECT_NEAR(second.terms[i].coefficients[0], whole.terms[i].coefficients[0], 1e-6);
     }
-    EXPECT_NEAR(second.intercept, whole.intercept, 1e-6);
+    EXPECT_NEAR(second.outputs[0].intercept, whole.outputs[0].intercept, 1e-6);
   }
 }
 

@@ -17,7 +17,7 @@ namespace mfga {
 namespace {
 
 // The logistic loss with derivatives that are wrong by factors.
-class WrongLoss final : public Loss {
+class WrongLoss final : public SeparableLoss {
  public:
   explicit WrongLoss(double factor, double second_factor = 1)
       : factor_(factor), second_factor_(second_factor) {}
@@ -25,21 +25,21 @@ class WrongLoss final : public Loss {
   [[nodiscard]] Task task() const override { return Task::kClassification; }
   [[nodiscard]] std::string_view measure() const override { return "wrong"; }
   [[nodiscard]] double of_likelihood(double mean_loss) const override { return mean_loss; }
-  [[nodiscard]] double best_constant(const TargetColumn& targets) const override {
+  [[nodiscard]] double constant_of_one(const TargetColumn& targets) const override {
     return logistic_loss().best_constant(targets);
   }
-  [[nodiscard]] double sum(const double* scores, const double* targets, const double* weights,
-                           Index count) const override {
+  [[nodiscard]] double sum_of_one(const double* scores, const double* targets, const double* weights,
+                                  Index count) const override {
     return logistic_loss().sum(scores, targets, weights, count);
   }
-  double gradient(const double* scores, const double* targets, const double* weights, Index count,
-                  double* first) const override {
+  double gradient_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                         double* first) const override {
     const double sum = logistic_loss().gradient(scores, targets, weights, count, first);
     for (Index n = 0; n < count; ++n) first[n] *= factor_;
     return sum;
   }
-  double derivatives(const double* scores, const double* targets, const double* weights, Index count,
-                     double* first, double* second) const override {
+  double derivatives_of_one(const double* scores, const double* targets, const double* weights, Index count,
+                            double* first, double* second) const override {
     const double sum = logistic_loss().derivatives(scores, targets, weights, count, first, second);
     for (Index n = 0; n < count; ++n) first[n] *= factor_;
     for (Index n = 0; n < count; ++n) second[n] *= second_factor_;
@@ -127,7 +127,7 @@ TEST(Descent, NothingToFitIsFittedAtOnce) {
       ActiveSet none;
       const auto refit = make_refit(problem, penalty);
       EXPECT_TRUE(refit->solve(none).converged) << loss->name();
-      EXPECT_EQ(none.intercept, 0);
+      EXPECT_EQ(none.intercepts, (std::vector<double>{0}));
       EXPECT_TRUE(none.theta.empty());
       EXPECT_TRUE(refit->hessian(0.1).empty());
     }

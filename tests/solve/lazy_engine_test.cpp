@@ -49,7 +49,7 @@ TEST(LazyEngine, GradientAndCorrelationsComeFromOnePass) {
       active.atoms.push_back(sample.candidates.atom(candidate));
       active.theta.push_back(0.1 * static_cast<double>(active.candidates.size()));
     }
-    active.intercept = 0.7;
+    active.intercepts.front() = 0.7;
     const Matrix combinations = reference::random_matrix(2, 1 + active.size(), 6);
     for (const Precision precision : {Precision::kDouble, Precision::kMixed}) {
       for (const double most_kept_bytes : {0.0, kMostKeptBytes}) {
@@ -84,7 +84,7 @@ TEST(LazyEngine, ProductsAreThoseOfValuesAndOfTheCurvatureAtTheLastGradient) {
     Sample sample(weighted);
     std::ranges::transform(sample.y, sample.y.begin(), [](double y) { return y > 1 ? 1 : -1; });
     const Problem problem{sample.rows, sample.y, logistic_loss(), Intercept::kUnpenalised, sample.workers};
-    ActiveSet active{{2, 40}, {sample.candidates.atom(2), sample.candidates.atom(40)}, {0.5, -1}, 0.2};
+    ActiveSet active{{2, 40}, {sample.candidates.atom(2), sample.candidates.atom(40)}, {0.5, -1}, {0.2}};
     const auto engine = make_lazy_engine(problem, sample.candidates, Precision::kMixed);
     Gradient gradient;
     static_cast<void>(engine->gradient(active, gradient));
@@ -117,7 +117,7 @@ TEST(LazyEngine, ProductsAreThoseOfValuesAndOfTheCurvatureAtTheLastGradient) {
     ASSERT_EQ(products.values.cols, plain.cols);
     ASSERT_EQ(products.curvature.cols, curvature.cols);
     for (Index i = 0; i < 3; ++i) {
-      EXPECT_NEAR(products.gradient[static_cast<std::size_t>(i)], entries[static_cast<std::size_t>(i)], 1e-9);
+      EXPECT_NEAR(products.gradient(i, 0), entries[static_cast<std::size_t>(i)], 1e-9);
       for (Index j = 0; j < plain.cols; ++j) EXPECT_NEAR(products.values(i, j), plain(i, j), 1e-8);
       for (Index j = 0; j < curvature.cols; ++j) EXPECT_NEAR(products.curvature(i, j), curvature(i, j), 1e-8);
     }

@@ -49,7 +49,7 @@ TEST(Leverage, IsThatOfTheFormula) {
       Eigen::MatrixXd a(setting.x.rows, inputs + 1);
       Eigen::VectorXd weights(setting.x.rows);
       for (Index n = 0; n < setting.x.rows; ++n) {
-        double score = setting.active.intercept;
+        double score = setting.active.intercepts.front();
         a(n, 0) = 1;
         for (Index j = 0; j < inputs; ++j) {
           a(n, j + 1) = setting.x(n, j);

@@ -201,11 +201,11 @@ TEST(Gain, OfClassesIsThatOfTheQuadraticModel) {
   for (const Index n_before : {0, 1, 4}) {
     ActiveSet active = n_before == 0 ? ActiveSet() : chosen_first(n_before);
     if (n_before == 0) {
-      active.intercept = logistic_loss().best_constant({setting.y});
+      active.intercepts.front() = logistic_loss().best_constant({setting.y});
     }
     Eigen::MatrixXd before(setting.x.rows, 1 + n_before);
     before.col(0).setOnes();
-    Eigen::VectorXd scores = Eigen::VectorXd::Constant(setting.x.rows, active.intercept);
+    Eigen::VectorXd scores = Eigen::VectorXd::Constant(setting.x.rows, active.intercepts.front());
     for (Index m = 0; m < n_before; ++m) {
       before.col(1 + m) = features.col(active.candidates[static_cast<std::size_t>(m)]);
       scores += active.theta[static_cast<std::size_t>(m)] * before.col(1 + m);
@@ -317,7 +317,8 @@ TEST(PickOneByOne, TakesWhatIsLeftOfTheGradientIntoAccount) {
   Matrix curvature(4, 4);
   const double rows[4][4] = {{1, 0.99, 0, 1}, {0.99, 1, 0, 0.99}, {0, 0, 1, 0}, {1, 0.99, 0, 1}};
   for (Index i = 0; i < 4; ++i) std::copy_n(rows[i], 4, curvature.row(i));
-  const std::vector<double> gradient = {1, 0.99, 0.5, 1};
+  Matrix gradient(4, 1);
+  gradient.values = {1, 0.99, 0.5, 1};
   for (const Rule rule : {Rule::kGradient, Rule::kGain})
     EXPECT_EQ(pick_one_by_one(curvature, gradient, rule, 2), (std::vector<std::size_t>{0, 2}));
   EXPECT_LE(pick_one_by_one(curvature, gradient, Rule::kGain, 4).size(), 3U);  // the copy is of no use

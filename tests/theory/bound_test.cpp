@@ -27,7 +27,7 @@ Model linear_model(Index n_inputs, const std::vector<double>& coefficients, cons
   model.n_columns = n_inputs;
   for (Index j = 0; j < n_inputs; ++j) model.inputs.push_back({"x" + std::to_string(j), j, 0, 1});
   for (std::size_t j = 0; j < coefficients.size(); ++j) {
-    model.terms.push_back({linear_atom(static_cast<Index>(j), 1), coefficients[j]});
+    model.terms.push_back({linear_atom(static_cast<Index>(j), 1), {coefficients[j]}});
   }
   model.training.features = features;
   return model;
@@ -253,7 +253,7 @@ TEST(LearningBound, AnInterceptTakesCurvatureAway) {
   const std::vector<double> y = {-1, 1};
   Model model = linear_model(1, {1}, "linear");
   EXPECT_NEAR(learning_bound(model, {x.view(), y, {}}).strong_convexity, 10, 1e-13);
-  model.intercept = -2;
+  model.outputs[0].intercept = -2;
   const Bound bound = learning_bound(model, {x.view(), y, {}});
   EXPECT_NEAR(bound.strong_convexity, 2, 1e-13);
   EXPECT_NEAR(bound.train_risk, 0, 1e-30);
@@ -304,7 +304,7 @@ Eigen::MatrixXd materialised_hessian(const Example& example) {
     const double p = 1 / (1 + std::exp(-scores[static_cast<std::size_t>(i)]));
     weights[i] = model.task == Task::kRegression ? 2 : p * (1 - p);
   }
-  if (model.intercept != 0) {  // weighted centring: the best constant for each direction
+  if (model.outputs[0].intercept != 0) {  // weighted centring: the best constant for each direction
     const Eigen::RowVectorXd mean = weights.transpose() * a / weights.sum();
     a.rowwise() -= mean;
   }

@@ -1,0 +1,141 @@
+// The softmax loss for several classes, each with a score of its own: with y the position of the class,
+//
+//   L(f, y) = log(sum_k exp(f_k)) - f_y.
+//
+// The largest score of a row is taken off before any exponential, so that nothing overflows.
+#include "losses/softmax.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/row_kernels.hpp"
+#include "mfga/error.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr Index kChunk = 128;  // rows at a time, whose largest scores and sums are kept on the stack
+
+class SoftmaxLoss final : public Loss {
+ public:
+  explicit SoftmaxLoss(Index classes) : classes_(classes) {}
+
+  [[nodiscard]] std::string name() const override { return fmt::format("softmax({})", classes_); }
+  [[nodiscard]] Task task() const override { return Task::kClassification; }
+  [[nodiscard]] Index outputs(Index /*target_columns*/) const override { return classes_; }
+
+  using Loss::derivatives;
+  using Loss::gradient;
+  using Loss::sum;
+  [[nodiscard]] double sum(const ScoredRows& rows) const override { return each(rows, nullptr, nullptr); }
+  double gradient(const ScoredRows& rows, double* first) const override { return each(rows, first, nullptr); }
+  double derivatives(const ScoredRows& rows, double* first, double* second) const override {
+    return each(rows, first, second);
+  }
+
+  // The logarithms of the classes' shares. A class without rows would have minus infinity: it is taken for
+  // one with a small part of a row.
+  [[nodiscard]] std::vector<double> best_constants(const TargetColumns& targets) const override {
+    constexpr double kPartOfARow = 1e-3;
+    std::vector<double> constants(static_cast<std::size_t>(classes_));
+    for (std::size_t n = 0; n < targets.values.size(); ++n)
+      constants[static_cast<std::size_t>(targets.values[n])] +=
+          targets.weights.empty() ? 1 : targets.weights[n];
+    double mean = 0;
+    for (double& constant : constants) {
+      constant = std::log(std::max(constant, kPartOfARow));
+      mean += constant / static_cast<double>(classes_);
+    }
+    for (double& constant : constants) constant -= mean;
+    return constants;
+  }
+  [[nodiscard]] std::string_view measure() const override { return "log_loss"; }
+  [[nodiscard]] double of_likelihood(double /*mean_loss*/) const override { return 0.5; }
+
+ private:
+  // Returns the sum of the losses, and stores what is not null.
+  double each(const ScoredRows& rows, double* first, double* second) const {
+    double total = 0;
+    for (Index begin = 0; begin < rows.rows; begin += kChunk) {
+      const Index count = std::min(kChunk, rows.rows - begin);
+      ScoredRows some = rows;
+      some.scores += begin;
+      some.targets += begin;
+      if (some.weights != nullptr) some.weights += begin;
+      some.rows = count;
+      total += chunk(some, first == nullptr ? nullptr : first + begin,
+                     second == nullptr ? nullptr : second + begin);
+    }
+    return total;
+  }
+
+  [[nodiscard]] double chunk(const ScoredRows& rows, double* first, double* second) const {
+    double largest[kChunk];
+    double sums[kChunk];
+    double powers[kChunk];
+    std::copy_n(rows.scores, rows.rows, largest);
+    for (Index k = 1; k < classes_; ++k) {
+      const double* scores = rows.scores + k * rows.stride;
+      for (Index n = 0; n < rows.rows; ++n) largest[n] = std::max(largest[n], scores[n]);
+    }
+    std::fill_n(sums, rows.rows, 0.0);
+    for (Index k = 0; k < classes_; ++k) {
+      const double* scores = rows.scores + k * rows.stride;
+      double* own = first == nullptr ? powers : first + k * rows.stride;
+      for (Index n = 0; n < rows.rows; ++n) own[n] = largest[n] - scores[n];
+      exponentials(own, -1, rows.rows, own);
+      for (Index n = 0; n < rows.rows; ++n) sums[n] += own[n];
+    }
+    double total = 0;
+    for (Index n = 0; n < rows.rows; ++n) {
+      const auto own = static_cast<Index>(rows.targets[n]);
+      const double weight = rows.weights == nullptr ? 1 : rows.weights[n];
+      total += weight * (std::log(sums[n]) + largest[n] - rows.scores[own * rows.stride + n]);
+    }
+    if (first == nullptr) return total;
+    for (Index n = 0; n < rows.rows; ++n) sums[n] = 1 / sums[n];
+    for (Index k = 0; k < classes_; ++k) {
+      double* own = first + k * rows.stride;
+      for (Index n = 0; n < rows.rows; ++n) {
+        const double weight = rows.weights == nullptr ? 1 : rows.weights[n];
+        const double probability = own[n] * sums[n];
+        own[n] = weight * probability;
+        if (second != nullptr) second[k * rows.stride + n] = weight * probability * (1 - probability);
+      }
+    }
+    for (Index n = 0; n < rows.rows; ++n) {
+      first[static_cast<Index>(rows.targets[n]) * rows.stride + n] -=
+          rows.weights == nullptr ? 1 : rows.weights[n];
+    }
+    return total;
+  }
+
+  Index classes_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Loss> softmax_loss(double classes) {
+  constexpr double kMostClasses = 10000;
+  if (!(classes >= 2 && classes <= kMostClasses && classes == std::floor(classes))) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("the number of classes of the softmax loss is {}; expected 2 to {}", classes,
+                            kMostClasses));
+  }
+  return std::make_shared<SoftmaxLoss>(static_cast<Index>(classes));
+}
+
+void softmax_probabilities(double* scores, Index classes, Index stride) {
+  double largest = scores[0];
+  for (Index k = 1; k < classes; ++k) largest = std::max(largest, scores[k * stride]);
+  double sum = 0;
+  for (Index k = 0; k < classes; ++k) {
+    scores[k * stride] = std::exp(scores[k * stride] - largest);
+    sum += scores[k * stride];
+  }
+  for (Index k = 0; k < classes; ++k) scores[k * stride] /= sum;
+}
+
+}  // namespace mfga

@@ -1,0 +1,195 @@
+// Refit for smooth convex losses of several outputs, where the Hessian has a block for every pair of outputs
+// and is too large for Newton's method: L-BFGS (liblbfgs) on
+//
+//   F(c, theta) = sum_n w_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
+//
+// in coordinates in which F would be round if the curvature of the loss were the same for all rows
+// (FactoredRefit), warm-started at the coefficients of the step before.
+#include <cblas.h>
+#include <lbfgs.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+
+#include "mfga/error.hpp"
+#include "solve/active_atoms.hpp"
+#include "solve/factored_refit.hpp"
+
+namespace mfga {
+namespace {
+
+class DescentRefit final : public FactoredRefit {
+ public:
+  DescentRefit(const Problem& problem, const Penalty& penalty)
+      : FactoredRefit(problem, penalty, *curvature_of_all_rows(problem)) {}
+
+  [[nodiscard]] bool can_be_rough() const override { return true; }
+
+  using Refit::solve;
+  RefitReport solve(ActiveSet& active, Accuracy accuracy) override {
+    RefitReport report;
+    report.ridge = penalty().ridge;
+    const Index outputs = problem().outputs();
+    active.intercepts.resize(static_cast<std::size_t>(outputs));
+    active.theta.resize(active.atoms.size() * static_cast<std::size_t>(outputs));
+    if (size() == 0) return report;  // neither an atom nor an intercept
+    const ActiveAtoms atoms(active.atoms, problem().rows.rows());
+    Descent descent{*this, atoms, coefficients_of(active, outputs), {}, 0, {}};
+    if (penalty().norm_bound > 0) {
+      report.ridge = meet_norm_bound(penalty().norm_bound, 1e-6, 1.0, [&](double multiplier) {
+        minimise(descent, multiplier, accuracy, report);
+        return theta_norm(descent.start);
+      });
+    } else {
+      minimise(descent, penalty().ridge, accuracy, report);
+    }
+    for (Index k = 0; k < outputs; ++k) {
+      if (offset() == 1) active.intercepts[static_cast<std::size_t>(k)] = descent.start(k, 0);
+      for (Index m = 0; m < active.size(); ++m)
+        active.theta[static_cast<std::size_t>(m * outputs + k)] = descent.start(k, offset() + m);
+    }
+    return report;
+  }
+
+ private:
+  // [outputs x (intercept + atoms)]
+  struct Descent {
+    const DescentRefit& refit;
+    const ActiveAtoms& atoms;
+    Matrix start;
+    Matrix moved;  // where F was evaluated last
+    double ridge;
+    std::exception_ptr error;
+    double tolerance = 0;
+    bool converged = false;
+  };
+
+  [[nodiscard]] Matrix coefficients_of(const ActiveSet& active, Index outputs) const {
+    Matrix result(outputs, size());
+    for (Index k = 0; k < outputs; ++k) {
+      if (offset() == 1) result(k, 0) = active.intercepts[static_cast<std::size_t>(k)];
+      for (Index m = 0; m < active.size(); ++m)
+        result(k, offset() + m) = active.theta[static_cast<std::size_t>(m * outputs + k)];
+    }
+    return result;
+  }
+
+  [[nodiscard]] double theta_norm(const Matrix& coefficients) const {
+    double square = 0;
+    for (Index k = 0; k < coefficients.rows; ++k) {
+      for (Index m = offset(); m < coefficients.cols; ++m) square += coefficients(k, m) * coefficients(k, m);
+    }
+    return std::sqrt(square);
+  }
+
+  // From descent.start, which becomes the minimum.
+  static void minimise(Descent& descent, double ridge, Accuracy accuracy, RefitReport& report) {
+    constexpr double kFullTolerance = 1e-11;
+    constexpr double kRoughTolerance = 1e-5;
+    constexpr int kMostSteps = 1000;
+    descent.ridge = ridge;
+    descent.tolerance = accuracy == Accuracy::kFull ? kFullTolerance : kRoughTolerance;
+    descent.converged = false;
+    lbfgs_parameter_t parameters;
+    lbfgs_parameter_init(&parameters);
+    parameters.m = 20;
+    parameters.max_iterations = kMostSteps;
+    parameters.epsilon = 1e-14;  // `progress` decides
+    const auto n = static_cast<int>(descent.start.values.size());
+    lbfgsfloatval_t* moves = lbfgs_malloc(n);
+    std::fill_n(moves, n, 0.0);
+    static_cast<void>(
+        lbfgs(n, moves, nullptr, &DescentRefit::evaluate, &DescentRefit::progress, &descent, &parameters));
+    if (!descent.error) descent.start = descent.refit.moved(descent.start, moves);
+    lbfgs_free(moves);
+    if (descent.error) std::rethrow_exception(descent.error);
+    report.converged = report.converged && descent.converged;
+    report.newton_steps = 0;
+  }
+
+  // start + L^-T moves / sqrt(h), output by output.
+  [[nodiscard]] Matrix moved(const Matrix& start, const double* moves) const {
+    Matrix result = start;
+    std::vector<double> own(static_cast<std::size_t>(start.cols));
+    for (Index k = 0; k < start.rows; ++k) {
+      std::copy_n(moves + k * start.cols, start.cols, own.begin());
+      factor().solve_upper(own);
+      for (Index m = 0; m < start.cols; ++m)
+        result(k, m) += own[static_cast<std::size_t>(m)] / std::sqrt(curvature());
+    }
+    return result;
+  }
+
+  // Nothing may be thrown through the C library: errors are kept, and the search ends.
+  static lbfgsfloatval_t evaluate(void* self, const lbfgsfloatval_t* moves, lbfgsfloatval_t* gradient, int n,
+                                  lbfgsfloatval_t /*step*/) {
+    auto& descent = *static_cast<Descent*>(self);
+    try {
+      if (!descent.error) {
+        descent.moved = descent.refit.moved(descent.start, moves);
+        return descent.refit.objective(descent, gradient);
+      }
+    } catch (...) {
+      descent.error = std::current_exception();
+    }
+    std::fill_n(gradient, n, 0.0);
+    return std::numeric_limits<double>::infinity();
+  }
+
+  static int progress(void* self, const lbfgsfloatval_t* /*moves*/, const lbfgsfloatval_t* /*gradient*/,
+                      lbfgsfloatval_t objective, lbfgsfloatval_t /*norm*/, lbfgsfloatval_t gradient_norm,
+                      lbfgsfloatval_t /*length*/, int /*n*/, int /*iteration*/, int /*trials*/) {
+    auto& descent = *static_cast<Descent*>(self);
+    if (descent.error) return 1;
+    // In these coordinates the square of the gradient's length is about twice what is left to gain.
+    descent.converged = gradient_norm * gradient_norm <= descent.tolerance * objective;
+    return descent.converged ? 1 : 0;
+  }
+
+  // F where descent.moved is, and its gradient by the moves.
+  [[nodiscard]] double objective(const Descent& descent, double* gradient) const {
+    const Matrix& x = descent.moved;
+    const Index outputs = x.rows;
+    const Index n_values = x.cols;
+    std::vector<double> sums(static_cast<std::size_t>(outputs * n_values + 1));
+    sum_over_blocks(
+        problem().rows, problem().workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+          const auto stride = static_cast<int>(block.stride);
+          double* values = arena.take(n_values * block.stride);
+          double* scores = arena.take(outputs * block.stride);
+          double* first = arena.take(outputs * block.stride);
+          if (offset() == 1) std::fill_n(values, block.rows, 1.0);
+          descent.atoms.evaluate(block, values + offset() * block.stride, arena);
+          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(outputs),
+                      static_cast<int>(block.rows), static_cast<int>(n_values), 1.0, x.values.data(),
+                      static_cast<int>(n_values), values, stride, 0.0, scores, stride);
+          out[outputs * n_values] += problem().gradient_of(block, scores, first);
+          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(outputs),
+                      static_cast<int>(n_values), static_cast<int>(block.rows), 1.0, first, stride, values,
+                      stride, 1.0, out, static_cast<int>(n_values));
+        });
+    double result = sums.back();
+    std::vector<double> own(static_cast<std::size_t>(n_values));
+    for (Index k = 0; k < outputs; ++k) {
+      std::copy_n(sums.begin() + k * n_values, n_values, own.begin());
+      for (Index m = offset(); m < n_values; ++m) {
+        result += descent.ridge * x(k, m) * x(k, m);
+        own[static_cast<std::size_t>(m)] += 2 * descent.ridge * x(k, m);
+      }
+      factor().solve_lower(own);
+      for (Index m = 0; m < n_values; ++m)
+        gradient[k * n_values + m] = own[static_cast<std::size_t>(m)] / std::sqrt(curvature());
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Refit> make_descent_refit(const Problem& problem, const Penalty& penalty) {
+  return std::make_unique<DescentRefit>(problem, penalty);
+}
+
+}  // namespace mfga
