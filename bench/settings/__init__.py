@@ -91,7 +91,7 @@ SETTINGS = [
         "the defaults beside trees",
         "`mfga train` with its defaults beside HistGradientBoosting as it comes and tuned",
         "two small tables, one split",
-        "the fit as it is reported, and trees' fit, each on all cores; a ratio is our time over theirs, or our error over that of "
+        "the fit as it is reported, and trees' fit, each on all cores (tuned trees on one); a ratio is our time over theirs, or our error over that of "
         "tuned trees",
         defaults.run,
         by_itself=True,

@@ -68,6 +68,7 @@ struct Work {
   BestOfSomeRows& best;
   std::vector<std::string> names;  // of the inputs, as they stand in formulas
   std::string phase;               // shown while held-out rows are asked
+  double done = -1;                // the part of all work before this phase, roughly; below 0: not known
   double seconds_of_a_fit = 0;     // of all rows, as far as is known
   double most_kept_bytes = 0;      // that searches may keep of their candidates
   double last_lap = 0;             // when it was, in seconds

@@ -91,6 +91,11 @@ TEST(TimeLimit, EveryPhaseIsTimed) {
   const Sample sample;
   AllOptions options;
   options.terms = 8;
+  const FitReport raced = fit(sample.data(), options).report;
+  for (const double seconds : {raced.prepare_seconds, raced.tune_seconds, raced.fit_seconds})
+    EXPECT_GT(seconds, 0);
+  EXPECT_EQ(raced.validate_seconds, 0);  // the race chooses the ridge
+  options.effort = Effort::kThorough;
   const FitReport tuned = fit(sample.data(), options).report;
   for (const double seconds :
        {tuned.prepare_seconds, tuned.validate_seconds, tuned.tune_seconds, tuned.fit_seconds})
