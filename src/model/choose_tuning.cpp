@@ -243,21 +243,21 @@ class Choosing {
     return rows;
   }
 
-  // So many at most, and none that is worse than the best by more than two standard errors.
+  // None that is worse than the best by more than two standard errors, and so many at most: the simplest of
+  // them, and the best. If there is to be one, it is the simplest within one standard error.
   [[nodiscard]] static std::vector<Choice> those_left(std::span<const TuningFold> folds,
                                                       std::vector<Choice> tried, std::size_t most) {
-    constexpr double kClear = 2;
+    const double clear = most > 1 ? 2 : 1;
     const auto loss = [](const Choice& one) { return one.models.front().held_out(); };
-    std::ranges::stable_sort(tried, {}, loss);
-    std::vector<Choice> left;
-    for (const Choice& one : tried) {
-      const PairedLosses losses = compared(folds, one.models, tried.front().models);
-      if (left.size() < most && losses.first - losses.second <= kClear * losses.standard_error)
-        left.push_back(one);
-    }
-    if (left.empty()) left.push_back(tried.front());
-    std::ranges::sort(left, {}, &Choice::dictionary);
-    return left;
+    const Models best = std::ranges::min_element(tried, {}, loss)->models;
+    std::erase_if(tried, [&](const Choice& one) {
+      const PairedLosses losses = compared(folds, one.models, best);
+      return losses.first - losses.second > clear * losses.standard_error;
+    });
+    std::ranges::stable_sort(tried.begin() + 1, tried.end(), {}, loss);
+    if (tried.size() > most) tried.erase(tried.begin() + static_cast<std::ptrdiff_t>(most), tried.end());
+    std::ranges::sort(tried, {}, &Choice::dictionary);
+    return tried;
   }
 
   // With the ridge that its first round was best with.

@@ -159,7 +159,15 @@ class Fit {
     report_.tuning.is_tried = plan_.may_tune || options.tune.steps() > 0;
     if (plan_.may_tune) {
       std::optional<TuningChoice> choice = tuning_choice(plain, judged, dictionaries, ridge);
-      if (is_race && !choice) choice = left_of_the_race(ridge);
+      if (is_race && !choice) {
+        if (best_.model()) {
+          Learned learned = learn_from_all(work_, data, *best_.model());
+          report_.tuning.is_used = true;
+          report_.fit_seconds = work_.lap();
+          return learned;
+        }
+        report_.cut_short.push_back(fmt::format("the choice of the ridge (it is {:g})", ridge));
+      }
       if (choice && choice->tuned) {
         static_cast<void>(work_.lap());
         Learned learned = learn_tuned(work_, data, *choice);
@@ -262,13 +270,6 @@ class Fit {
     work_.done = -1;
     report_.tune_seconds = work_.lap();
     return choice;
-  }
-
-  // What a race had found when its time was over.
-  TuningChoice left_of_the_race(double ridge) {
-    if (best_.model()) return {std::nullopt, best_.model()->features, best_.model()->ridge};
-    report_.cut_short.push_back(fmt::format("the choice of the ridge (it is {:g})", ridge));
-    return {std::nullopt, report_.features, ridge};
   }
 
   // Learns from each half of the rows, and asks how much of the one is found again in the other.

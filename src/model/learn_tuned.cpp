@@ -123,6 +123,17 @@ Learned learn_tuned(Work& work, const PreparedData& data, const TuningChoice& ch
   return as_learned(work, data, model, choice.features);
 }
 
+Learned learn_from_all(Work& work, const PreparedData& data, const Learned& found) {
+  TunedModel model;
+  model.active = found.active;
+  model.stretch = found.stretch;
+  model.ridge = found.ridge;
+  TuningRound& round = model.rounds.emplace_back();
+  round.wanted = round.terms = found.active.size();
+  round.ridge = round.select_ridge = found.ridge;
+  return as_learned(work, data, model, found.features);
+}
+
 std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data, const std::string& features,
                                             double ridge) {
   const Dictionary dictionary(features);

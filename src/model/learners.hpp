@@ -160,6 +160,8 @@ struct TuningChoice {
                                          const AutomaticDictionaries& dictionaries, double ridge);
 // The tuned model of some rows, learned again from all of them.
 [[nodiscard]] Learned learn_tuned(Work& work, const PreparedData& data, const TuningChoice& choice);
+// The best that a race had found when its time was over: its coefficients are fitted to all rows.
+[[nodiscard]] Learned learn_from_all(Work& work, const PreparedData& data, const Learned& found);
 // So many steps in each round, without asking anybody.
 [[nodiscard]] std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data,
                                                           const std::string& features, double ridge);

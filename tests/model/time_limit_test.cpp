@@ -41,6 +41,23 @@ TEST(TimeLimit, ThereIsAModelInAnyCaseAndWhatIsMissingIsNamed) {
   }
 }
 
+TEST(TimeLimit, WhatARaceHasFoundIsFittedToAllRows) {
+  const Sample sample;
+  AllOptions options;
+  options.terms = 8;
+  Progress last;
+  // A stop is the end of time as well. It comes after the first heat has a model.
+  const FitResult result = fit(sample.data(), options, [&](const Progress& state) {
+    const bool is_found = state.phase.find("first heat, dictionary 2") != std::string::npos;
+    last = state;
+    return is_found ? ProgressAction::kStop : ProgressAction::kContinue;
+  });
+  EXPECT_TRUE(result.report.stopped);
+  EXPECT_GE(last.done, 0);
+  EXPECT_GT(result.model.terms.size(), 1U);
+  EXPECT_TRUE(names(result.report, "tuning"));
+}
+
 TEST(TimeLimit, OtherSearchesEndToo) {
   const Sample sample;
   AllOptions options = plain_options();
