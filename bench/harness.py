@@ -82,6 +82,12 @@ class Bench:
         self.data = data  # folder of real data sets, or None
         self.peaks = None
         self.errors = []
+        # Of the setting `defaults`:
+        self.out = self.folder  # what is kept from run to run
+        self.tables = None  # names of tables or groups; None: all
+        self.splits = None
+        self.tuned_trees = True
+        self.train_options = []
 
     def child(self, module, function, limit=None, **job):
         return process.run_child(module, function, job, limit)

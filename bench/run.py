@@ -8,6 +8,7 @@ solve the same problem, is an error and not a row. Prints one table and writes i
 import argparse
 import json
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -31,11 +32,20 @@ def parse_arguments():
         epilog="settings (sizes of the full run):\n" + "\n".join(lines),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--settings", metavar="1,2,...", help="only these settings; default: all")
+    parser.add_argument("--settings", metavar="1,2,...", help="only these settings; default: all that have a number")
     parser.add_argument("--repeats", type=int, help="runs of each (fewer of the slow peers); 3, with --quick 1")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
     parser.add_argument(
         "--out", type=Path, default=ROOT / "build" / "bench", help="folder for bench.json, .html and .md; build/bench"
+    )
+    of_defaults = parser.add_argument_group("the setting `defaults`")
+    of_defaults.add_argument(
+        "--tables", type=lambda text: text.split(","), metavar="A,B", help="only these tables, or groups: paper,other,rules,large"
+    )
+    of_defaults.add_argument("--splits", type=int, help="splits of each table, or seeds where it has one split; 3")
+    of_defaults.add_argument("--no-tuned-trees", action="store_true", help="trees with their defaults only")
+    of_defaults.add_argument(
+        "--train-options", type=shlex.split, default=[], metavar="TEXT", help='more options, e.g. "--effort quick"'
     )
     parser.add_argument("--tool", type=Path, default=ROOT / "build" / "mfga", help="the program mfga; build/mfga")
     arguments = parser.parse_args()
@@ -44,7 +54,8 @@ def parse_arguments():
     elif arguments.repeats < 1:
         parser.error("--repeats must be at least 1")
     numbers = {str(setting.number) for setting in SETTINGS}
-    wanted = set(arguments.settings.split(",")) if arguments.settings is not None else numbers
+    usual = {str(setting.number) for setting in SETTINGS if not setting.by_itself}
+    wanted = set(arguments.settings.split(",")) if arguments.settings is not None else usual
     if not wanted <= numbers:
         parser.error(f"--settings: expected some of {','.join(sorted(numbers))}, found {arguments.settings}")
     arguments.settings = [setting for setting in SETTINGS if str(setting.number) in wanted]
@@ -94,6 +105,9 @@ def main():
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mfga-bench-") as folder:
         bench = Bench(arguments.tool.resolve(), folder, arguments.quick, arguments.repeats, data_folder())
+        bench.out = arguments.out
+        bench.tables, bench.splits = arguments.tables, arguments.splits
+        bench.tuned_trees, bench.train_options = not arguments.no_tuned_trees, arguments.train_options
         say("measuring the machine")
         bench.peaks = measure_peaks(bench)
         results = [run_setting(setting, bench) for setting in arguments.settings]

@@ -9,7 +9,7 @@ import page
 import report
 from harness import Bench, Peer, Row, at_least, at_most
 from process import NotInstalled, RunError, TookTooLong, run_child
-from settings import families, greedy, logistic, reading
+from settings import defaults, families, greedy, logistic, reading
 
 
 def raising(error):
@@ -122,6 +122,38 @@ class Comparison(unittest.TestCase):
 
     def test_a_missing_module_is_not_installed(self):
         self.assertRaises(NotInstalled, run_child, "no_such_module", "run", {})
+
+
+class Defaults(unittest.TestCase):
+    @staticmethod
+    def runs(seconds, error):
+        def of(seconds, error):
+            run = {"seconds": seconds, "command_seconds": seconds, "cpu_seconds": seconds, "peak_mib": 9, "tuned": True}
+            return [run | {"error": error}] * 2
+
+        return {"ours": of(seconds, error), "untuned": of(2.0, 3.0), "trees": of(1.0, 2.5), "tuned trees": of(9.0, 2.0)}
+
+    def test_ratios_are_ours_over_theirs(self):
+        rows = defaults.rows_of("year", 40, self.runs(9.0, 3.9), "MSE")
+        by_name = {row.who.split(": ")[1]: row for row in rows}
+        self.assertEqual((by_name["mfga"].measured, report.verdict(by_name["mfga"], False)), (9.0, "missed"))
+        self.assertEqual(by_name["mfga --tune no"].measured, 2.0)
+        self.assertEqual((by_name["error"].measured, report.verdict(by_name["error"], False)), (3.9, "met"))
+        self.assertEqual(by_name["tuned trees"].measured, 1.95)
+
+    def test_a_group_has_medians(self):
+        times, errors = defaults.group_rows("rules", [self.runs(s, e) for s, e in ((4.0, 1.0), (30.0, 1.8), (5.0, 4.0))])
+        self.assertEqual((times.measured, report.verdict(times, False)), (5.0, "met"))
+        self.assertEqual((errors.measured, errors.answer), (0.9, "largest 2.000"))
+
+    def test_tables_are_chosen_by_name_or_group(self):
+        bench = Bench("mfga", "/nowhere", quick=False, repeats=1, data=None)
+        tables = [("paper", "year", [40]), ("rules", "wind", [100]), ("rules", "pol", [100])]
+        for wanted, names in ((None, ["year", "wind", "pol"]), (["rules"], ["wind", "pol"]), (["year", "pol"], ["year", "pol"])):
+            bench.tables = wanted
+            self.assertEqual([name for _, name, _ in defaults.chosen(bench, tables)], names)
+        bench.tables = ["yeer"]
+        self.assertRaises(RunError, defaults.chosen, bench, tables)
 
 
 class Shown(unittest.TestCase):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 #include "cli/output_file.hpp"
@@ -149,8 +150,14 @@ std::string progress_text(const Progress& state) {
     return fmt::format("cross-validation, {:.0f} %, {:.1f} s", 100 * state.validated, state.seconds);
   const std::string tuning =
       state.tuning_steps > 0 ? fmt::format("tuning, step {}, ", state.tuning_steps) : "";
-  return fmt::format("{}{}{} of {} terms, risk {:.5g}, {:.1f} s", phase, tuning, state.terms,
-                     state.terms_wanted, state.risk, state.seconds);
+  // Before that it says too little.
+  constexpr double kSomePart = 0.1;
+  const std::string left =
+      state.done >= kSomePart
+          ? fmt::format(", about {:.0f} s left", std::ceil(state.seconds * (1 - state.done) / state.done))
+          : "";
+  return fmt::format("{}{}{} of {} terms, risk {:.5g}, {:.1f} s{}", phase, tuning, state.terms,
+                     state.terms_wanted, state.risk, state.seconds, left);
 }
 
 void check_arguments(TrainCommand& command, bool validation_given) {

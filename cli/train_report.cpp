@@ -177,7 +177,7 @@ void print_tuning(const FitReport& report, double ridge) {
   for (const PathStep& step : report.path) steps += step.tuning_steps;
   if (tuning.is_used)
     print("tuned in {} rounds, {} steps, with ridge {:g}", report.path.size(), steps, ridge);
-  if (!tuning.is_used) print("not tuned: {}", tuning.reason);
+  if (!tuning.is_used) print("not tuned, with ridge {:g}: {}", ridge, tuning.reason);
   if (tuning.held_out_without > 0) {
     print("; mean loss of held-out rows {:.5g} with tuning, {:.5g} without", tuning.held_out_with,
           tuning.held_out_without);
@@ -287,7 +287,8 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   if (n_terms < command.fit.terms && report.engine != "exact" && report.cut_short.empty()) {
     print("  fewer than the {} asked for: {}\n", command.fit.terms,
           command.paper.method == paper::Method::kMfga
-              ? "the loss is down to the tolerance or no candidate is left"
+              ? (report.tuning.is_used ? "held-out rows do not gain by more"
+                                       : "the loss is down to the tolerance or no candidate is left")
               : "the other candidates have no weight or are combinations of these");
   }
   if (!report.dependent_atoms.empty()) {

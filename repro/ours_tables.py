@@ -14,7 +14,9 @@ from tool_runs import PUBLIC_TABLES, TableFiles
 TEST_PART = 0.25
 ROWS_FOR_ONE_SPLIT = 5000  # smaller tables are split several times, and errors are means over the splits
 SPLITS_OF_SMALL_TABLES = 3
+ROWS_OF_A_LARGE_TEST = 20000
 TERMS_OF_OTHER_TABLES = 200
+TERMS_OF_TABLES_FOR_RULES = 100
 
 
 @dataclass
@@ -111,15 +113,15 @@ def public_split(name):
     return make_splits
 
 
-def random_splits(make_frame, classes):
+def random_splits(make_frame, classes, n_splits=None, test_size=TEST_PART):
     """Splits by seed of a frame whose last column is the target."""
 
     def make_splits(data, folder):
         frame = make_frame(data)
         target = frame.columns[-1]
-        for seed in range(1 if len(frame) >= ROWS_FOR_ONE_SPLIT else SPLITS_OF_SMALL_TABLES):
+        for seed in range(n_splits or (1 if len(frame) >= ROWS_FOR_ONE_SPLIT else SPLITS_OF_SMALL_TABLES)):
             parts = train_test_split(
-                frame, test_size=TEST_PART, random_state=seed, stratify=frame[target] if classes else None
+                frame, test_size=test_size, random_state=seed, stratify=frame[target] if classes else None
             )
             paths = [pathlib.Path(folder) / f"{part}.csv" for part in ("train", "test")]
             for part, path in zip(parts, paths):
@@ -150,6 +152,19 @@ def friedman(generate, noise):
         return table_of(np.hstack([inputs, irrelevant]), target)
 
     return make_frame
+
+
+def large_friedman(rows):
+    """So many rows to learn from, of Friedman's first function, and some more to test with."""
+
+    def make_frame(_):
+        return table_of(*datasets.make_friedman1(n_samples=rows + ROWS_OF_A_LARGE_TEST, noise=1, random_state=0))
+
+    return random_splits(make_frame, classes=False, n_splits=1, test_size=ROWS_OF_A_LARGE_TEST)
+
+
+def table_for_rules(name):
+    return lambda data: pandas.read_csv(data / "tables" / f"{name}.tsv.gz", sep="\t")
 
 
 def sparse_products(_):
@@ -225,4 +240,21 @@ OTHER_CASES = [
     regression_case("products", sparse_products),
     regression_case("thresholds", sparse_thresholds),
     classes_case("ring", sparse_ring),
+]
+
+
+def case_for_rules(file, measure, name=None):
+    splits = random_splits(table_for_rules(file), measure is LOG_LOSS, SPLITS_OF_SMALL_TABLES)
+    return Case(name or file, measure, splits, {TERMS_OF_TABLES_FOR_RULES: None})
+
+
+# The tables on which rules and defaults are settled. `ring` is among those above as another table.
+CASES_FOR_RULES = [
+    *(case_for_rules(name, RMSE) for name in ("house_8L", "cpu_act", "pol", "2dplanes", "puma8NH", "wind", "music")),
+    *(case_for_rules(name, LOG_LOSS) for name in ("phoneme", "churn", "twonorm", "coil2000", "mushroom")),
+    case_for_rules("ring", LOG_LOSS, "ringnorm"),
+]
+LARGE_CASES = [
+    Case("friedman1 100k", RMSE, large_friedman(100_000), {100: None}),
+    Case("friedman1 1M", RMSE, large_friedman(1_000_000), {40: None}),
 ]

@@ -71,10 +71,10 @@ def metrics_of(trees, split, classes):
     }
 
 
-def measure_trees(split, scoring, tuned, prediction_inputs, prediction_runs):
-    """On one thread. The seconds of the fit have those of the search in them."""
+def measure_trees(split, scoring, tuned, prediction_inputs, prediction_runs, threads=1):
+    """The seconds of the fit have those of the search in them."""
     classes = scoring in ("accuracy", "neg_log_loss")
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=threads):
         stopwatch = Stopwatch()
         settings = tuned_settings(split, scoring, classes) if tuned else DEFAULTS
         trees = make_trees(settings, classes).fit(split.train_inputs, split.train_target)
@@ -88,7 +88,7 @@ def measure_trees(split, scoring, tuned, prediction_inputs, prediction_runs):
             "metrics": metrics_of(trees, split, classes),
             "bytes": len(pickle.dumps(trees)),
             **seconds,
-            "microseconds_per_row": 1e6 * min(predict_seconds) / len(prediction_inputs),
+            "microseconds_per_row": 1e6 * min(predict_seconds, default=0) / len(prediction_inputs),
             "settings": settings,
             "iterations": trees.n_iter_,
         }

@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 
-from settings import cross_validation, families, greedy, kernels, logistic, prediction, reading
+from settings import cross_validation, defaults, families, greedy, kernels, logistic, prediction, reading
 
 
 @dataclass
 class Setting:
-    number: int
+    number: int | str
     short: str
     title: str
     quick: str  # the sizes with --quick
     timed: str  # what the seconds are
     run: object  # (Bench) -> rows
+    by_itself: bool = False  # takes so long that it is run only if it is asked for
 
 
 FIT = (
@@ -84,5 +85,15 @@ SETTINGS = [
         "of as many such features, once, and multiplies it by the residuals; the ratio is of both parts, that of the product alone "
         "stands beside it, and what our fit does once, bounds of rounding errors above all",
         families.run,
+    ),
+    Setting(
+        "defaults",
+        "the defaults beside trees",
+        "`mfga train` with its defaults beside HistGradientBoosting as it comes and tuned",
+        "two small tables, one split",
+        "the fit as it is reported, and trees' fit, each on all cores (tuned trees on one); a ratio is our time over theirs, or our error over that of "
+        "tuned trees",
+        defaults.run,
+        by_itself=True,
     ),
 ]

@@ -21,6 +21,8 @@ enum class Search { kGreedy, kHardThresholding };
 enum class Metric { kNone, kDiagonal, kFull };
 enum class EngineKind { kLazy, kGram };
 enum class Precision { kMixed, kDouble };
+// How much is tried where held-out rows decide.
+enum class Effort { kQuick, kNormal, kThorough };
 
 // ridge |theta|^2 is added to the sum of the losses. A number is that ridge: {.ridge = 0.1}.
 class Ridge {
@@ -78,6 +80,7 @@ struct FitOptions {
   Tuning tune = Tuning::automatic();
   Index tune_every = 0;  // terms selected between tunings; 0: automatic
   Metric metric = Metric::kNone;
+  Effort effort = Effort::kNormal;
   double time_limit = 0;  // seconds that the fit may take; 0: any
   Index terms = 40;       // M
   Index per_step = 1;     // atoms added per greedy step

@@ -16,6 +16,8 @@ struct Progress {
   double validated = 1;    // below 1: the part of a cross-validation that is done, and nothing else counts
   int tuning_steps = 0;    // while the terms are tuned: the moves so far
   std::string phase = {};  // which part of the work this is, if it is not the fit itself
+  // Where held-out rows are asked: the part of all work that is done, roughly; below 0: not known.
+  double done = -1;
 };
 
 enum class ProgressAction {

@@ -79,6 +79,18 @@ bool has_few_pairs(const BlockedRows& rows) {
   return rows.inputs() * (rows.inputs() + 1) / 2 <= kMostPairs;
 }
 
+// Products of two inputs' hinges, with as many knots as keep them from being very many; empty: they would
+// have too few.
+std::string hinge_products(const BlockedRows& rows) {
+  constexpr Index kMostProducts = 10000;
+  constexpr Index kMostKnots = 6;
+  constexpr Index kFewestKnots = 2;
+  const Index pairs = rows.inputs() * (rows.inputs() - 1) / 2;
+  Index knots = kMostKnots;
+  while (knots >= kFewestKnots && 4 * knots * knots * pairs > kMostProducts) --knots;
+  return knots < kFewestKnots ? "" : fmt::format("hinge(knots={}, interactions=2)", knots);
+}
+
 }  // namespace
 
 std::string automatic_features(const BlockedRows& rows, Workers& workers) {
@@ -98,6 +110,8 @@ AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows, Workers& w
   const std::string univariate = univariate_features(rows, workers);
   if (univariate != "linear") dictionaries.push_back(univariate);
   if (has_few_pairs(rows)) dictionaries.push_back(fmt::format("{} + {}", univariate, kProducts));
+  if (const std::string products = hinge_products(rows); !products.empty() && univariate != "linear")
+    dictionaries.push_back(fmt::format("{} + {}", univariate, products));
   const std::size_t place = dictionaries.size();
   dictionaries.push_back(whole);
   if (const Index count = automatic_landmarks(rows); count > 0)

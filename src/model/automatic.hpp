@@ -13,8 +13,8 @@ namespace mfga {
 // The dictionary for these rows.
 [[nodiscard]] std::string automatic_features(const BlockedRows& rows, Workers& workers);
 
-// That and parts of it, from the simplest on: functions of single inputs; products of two besides; all; and,
-// as tuned terms of one kind need no help of others, landmarks alone.
+// That and parts of it, from the simplest on: functions of single inputs; products of two inputs besides, or
+// of two hinges; all; and, as tuned terms of one kind need no help of others, landmarks alone.
 struct AutomaticDictionaries {
   std::vector<std::string> list;
   std::size_t whole = 0;  // the place of automatic_features

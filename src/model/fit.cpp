@@ -142,7 +142,9 @@ class Fit {
     const std::optional<JudgedRows> judged = judged_rows(work_, plain, *candidates, engine);
     double ridge = plan_.penalty.ridge;
     GreedyTask task = whole_task(work_, plan_.penalty);
-    if (plan_.validation) {
+    // A race chooses the ridge as well.
+    const bool is_race = judged && plan_.chooses_ridge_quickly() && !plan_.tries_all();
+    if (plan_.validation && !is_race) {
       RidgeChoice choice = validated_ridge(plain, candidates, engine, judged);
       ridge = choice.ridge;
       // Without sums from the validation, the gram engine would have a long first pass that nothing ends
@@ -150,10 +152,21 @@ class Fit {
       if (choice.validation.ridges.empty() && choice.sums.empty()) engine = EngineKind::kLazy;
       task.sums = std::move(choice.sums);
       validation_ = std::move(choice.validation);
+    } else if (is_race) {
+      engine = EngineKind::kLazy;
     }
     report_.tuning.is_tried = plan_.may_tune || options.tune.steps() > 0;
     if (plan_.may_tune) {
-      const std::optional<TuningChoice> choice = tuning_choice(plain, judged, dictionaries, ridge);
+      std::optional<TuningChoice> choice = tuning_choice(plain, judged, dictionaries, ridge);
+      if (is_race && !choice) {
+        if (best_.model()) {
+          Learned learned = learn_from_all(work_, data, *best_.model());
+          report_.tuning.is_used = true;
+          report_.fit_seconds = work_.lap();
+          return learned;
+        }
+        report_.cut_short.push_back(fmt::format("the choice of the ridge (it is {:g})", ridge));
+      }
       if (choice && choice->tuned) {
         static_cast<void>(work_.lap());
         Learned learned = learn_tuned(work_, data, *choice);
@@ -244,7 +257,7 @@ class Fit {
     }
     try {
       // Tuning takes many times as long as the choice of the ridge.
-      if (plan_.validation && validation_.ridges.empty()) throw OutOfTime();
+      if (plan_.validation && plan_.tries_all() && validation_.ridges.empty()) throw OutOfTime();
       stop_if_over(plan_.times.deadline(Timetable::kPartOfTuning));
       choice = choose_tuning(work_, data, *judged, dictionaries, ridge);
     } catch (const OutOfTime&) {
@@ -253,6 +266,7 @@ class Fit {
       report_.cut_short.emplace_back("tuning");
     }
     work_.phase = "";
+    work_.done = -1;
     report_.tune_seconds = work_.lap();
     return choice;
   }
@@ -437,6 +451,7 @@ void Work::show_search(Index terms, double risk, int tuning_steps) const {
   Progress state{terms, plan.options.terms, risk, plan.times.seconds()};
   state.tuning_steps = tuning_steps;
   state.phase = phase;
+  state.done = done;
   workers.show(state);
 }
 

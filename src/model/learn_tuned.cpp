@@ -1,32 +1,60 @@
-// Selection and tuning in turns: what held-out rows decide, and who judges it.
+// Selection and tuning in turns, from all rows.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
 #include "mfga/error.hpp"
-#include "model/learners.hpp"
+#include "model/tuning_work.hpp"
 #include "solve/learned_metric.hpp"
 
 namespace mfga {
 namespace {
 
-constexpr int kMostJudgedSteps = 128;  // of one tuning, where held-out rows say when to stop
-
-using Models = std::vector<TunedModel>;
-
-// Of models with dictionaries from the simplest on, the first whose held-out loss is within a standard error
-// of the smallest one: held-out rows cannot tell the two.
-std::size_t simplest_of_the_best(std::span<const TuningFold> folds, const std::vector<Models>& models) {
-  const auto loss = [](const Models& tried) { return tried.front().held_out(); };
-  const auto best = std::ranges::min_element(models, {}, loss);
-  const HeldOutLosses smallest = held_out_losses(folds, *best);
-  const auto is_as_good = [&](const Models& tried) {
-    const PairedLosses losses = paired_losses(held_out_losses(folds, tried), smallest);
-    return losses.first - losses.second <= losses.standard_error;
-  };
-  return static_cast<std::size_t>(std::find_if(models.begin(), best, is_as_good) - models.begin());
+Learned as_learned(Work& work, const PreparedData& data, const TunedModel& found,
+                   const std::string& features) {
+  const Control::NoStop until_done(work.control);
+  PreparedData seen = data;
+  seen.stretch(found.stretch);
+  const Problem problem = seen.problem(work.workers);
+  Learned learned;
+  learned.active = found.active;
+  FittedCoefficients fitted = fit_coefficients(problem, found.ridge, learned.active);
+  learned.refit = std::move(fitted.refit);
+  learned.converged = fitted.converged;
+  learned.stretch = found.stretch;
+  learned.ridge = found.ridge;
+  learned.engine = "lazy";
+  learned.features = features;
+  learned.candidates = found.candidates;
+  learned.sigmas = found.sigmas;
+  learned.kernel_weights = found.kernel_weights;
+  learned.initial_risk = loss_sum(problem, ScoreFunction({}, {}, problem.best_constants())) / problem.count();
+  learned.risk = loss_sum(problem, learned.score()) / problem.count();
+  for (const TuningRound& round : found.rounds) {
+    PathStep& step = learned.path.emplace_back();
+    step.terms = round.terms;
+    step.risk = round.risk;
+    step.ridge = round.ridge;
+    step.seconds = round.seconds;
+    step.tuning_steps = round.steps;
+  }
+  learned.path.back().risk = learned.risk;
+  return learned;
 }
+
+// Rows that say which terms there should be as well as all do, where there are many: every so many. Empty:
+// all of them.
+std::vector<Index> enough_rows(Index rows) {
+  constexpr Index kEnough = 50000;
+  if (rows < 2 * kEnough) return {};
+  const Index apart = rows / kEnough;
+  std::vector<Index> some;
+  for (Index i = 0; i < rows; i += apart) some.push_back(i);
+  return some;
+}
+
+}  // namespace
 
 TunedSearchCallback progress_of(const Work& work) {
   return [&work](Index terms, int step, double risk) { work.show_search(terms, risk, step); };
@@ -66,171 +94,26 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
           work.most_kept_bytes};
 }
 
-// The folds of the rows to choose with; each has its own metric where one is learned.
-class ChoosingFolds {
- public:
-  ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds) {
-    for (Index fold = 0; fold < folds.count(); ++fold)
-      data_.push_back(fold_data(work, data, nullptr, folds.training(fold), folds.held_out(fold)));
-    for (const FoldData& fold : data_) {
-      folds_.push_back({fold.training.problem(work.workers),
-                        HeldOutRows{fold.held_out.rows, fold.held_out.target.values}});
-    }
-  }
-  [[nodiscard]] std::span<const TuningFold> folds() const { return folds_; }
-
- private:
-  std::vector<FoldData> data_;
-  std::vector<TuningFold> folds_;
-};
-
-// A dictionary and the models that the folds learned with it.
-struct Choice {
-  std::size_t dictionary = 0;
-  Models models;
-};
-
-Choice choose_with_tuning(Work& work, const PreparedData& data, std::span<const TuningFold> folds,
-                          const std::vector<std::string>& dictionaries, const Penalty& penalty) {
-  const std::vector<double> ridges = work.plan.ridges();
-  const TunedSearchCallback on_step = progress_of(work);
-  std::vector<Models> begun;
-  for (const std::string& features : dictionaries) {
-    work.phase = fmt::format("tuning with dictionary {} of {}", &features - dictionaries.data() + 1,
-                             dictionaries.size());
-    const Dictionary dictionary(features);
-    begun.push_back(begin_tuned(folds, ridges,
-                                search_options(work, data, dictionary, penalty, kMostJudgedSteps), on_step));
-    offer_to_keep(work, begun.back().front(), features);
-    if (is_over(work.plan.times.deadline(Timetable::kPartOfTuning))) break;
-  }
-  work.phase = "tuning with the best dictionary";
-  Choice choice;
-  choice.dictionary = simplest_of_the_best(folds, begun);
-  const Dictionary dictionary(dictionaries[choice.dictionary]);
-  choice.models = complete_tuned(folds, std::move(begun[choice.dictionary]), ridges,
-                                 search_options(work, data, dictionary, penalty, kMostJudgedSteps), on_step);
-  offer_to_keep(work, choice.models.front(), dictionaries[choice.dictionary]);
-  return choice;
-}
-
-Choice choose_without_tuning(Work& work, const PreparedData& data, std::span<const TuningFold> folds,
-                             const std::vector<std::string>& dictionaries, const Penalty& penalty) {
-  work.phase = "choosing without tuning";
-  const std::vector<double> ridges = work.plan.ridges();
-  std::vector<Models> all;
-  for (const std::string& features : dictionaries) {
-    const Dictionary dictionary(features);
-    all.push_back(select_untuned(folds, {&penalty.ridge, 1}, ridges,
-                                 search_options(work, data, dictionary, penalty, 0), progress_of(work)));
-  }
-  const std::size_t chosen = simplest_of_the_best(folds, all);
-  return {chosen, std::move(all[chosen])};
-}
-
 // The tuned model of some rows, learned from all that are given.
 TunedModel repeated(Work& work, const PreparedData& data, const TunedModel& found,
                     const std::string& features, Deadline end) {
   const Dictionary dictionary(features);
   TunedSearchOptions options = search_options(work, data, dictionary, {found.ridge, 0}, 0);
   options.deadline = options.end = end;
-  return with_all_rows(data.problem(work.workers), found, options, progress_of(work));
-}
-
-Learned as_learned(Work& work, const PreparedData& data, const TunedModel& found,
-                   const std::string& features) {
-  const Control::NoStop until_done(work.control);
-  PreparedData seen = data;
-  seen.stretch(found.stretch);
-  const Problem problem = seen.problem(work.workers);
-  Learned learned;
-  learned.active = found.active;
-  FittedCoefficients fitted = fit_coefficients(problem, found.ridge, learned.active);
-  learned.refit = std::move(fitted.refit);
-  learned.converged = fitted.converged;
-  learned.stretch = found.stretch;
-  learned.ridge = found.ridge;
-  learned.engine = "lazy";
-  learned.features = features;
-  learned.candidates = found.candidates;
-  learned.sigmas = found.sigmas;
-  learned.kernel_weights = found.kernel_weights;
-  learned.initial_risk = loss_sum(problem, ScoreFunction({}, {}, problem.best_constants())) / problem.count();
-  learned.risk = loss_sum(problem, learned.score()) / problem.count();
-  for (const TuningRound& round : found.rounds) {
-    PathStep& step = learned.path.emplace_back();
-    step.terms = round.terms;
-    step.risk = round.risk;
-    step.ridge = round.ridge;
-    step.seconds = round.seconds;
-    step.tuning_steps = round.steps;
-  }
-  learned.path.back().risk = learned.risk;
-  return learned;
-}
-
-}  // namespace
-
-std::optional<JudgedRows> judged_rows(Work& work, const PreparedData& data, const Candidates& candidates,
-                                      EngineKind engine) {
-  constexpr Index kFolds = 3;  // that are held out, of the four to choose with
-  if (!work.plan.judges_tuning) return std::nullopt;
-  const CrossValidationOptions validation = affordable(work, quick_validation(), &candidates, engine);
-  const Folds folds(data.rows.rows(), validation, work.plan.options.seed);
-  JudgedRows rows{folds.without_last(kFolds), folds.held_out(folds.groups() - 1)};
-  if (fold_of_one_class(data, rows.choosing)) return std::nullopt;
-  return rows;
-}
-
-TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRows& rows,
-                           const AutomaticDictionaries& dictionaries, double ridge) {
-  const Penalty penalty{ridge, 0};
-  const ChoosingFolds choosing(work, data, rows.choosing);
-  const Choice with = choose_with_tuning(work, data, choosing.folds(), dictionaries.list, penalty);
-  const bool is_cut = is_over(work.plan.times.deadline(Timetable::kPartOfTuning));
-  const Choice without = choose_without_tuning(work, data, choosing.folds(), dictionaries.list, penalty);
-
-  // Both are learned from all rows that were chosen with, and compared on rows that nobody has seen.
-  work.phase = "comparing with no tuning";
-  const FoldData judge = fold_data(work, data, nullptr, rows.choosing.all(), rows.judge);
-  const Problem judged = judge.held_out.problem(work.workers);
-  const auto losses_of = [&](const TunedModel& model) {
-    const BlockedRows seen = model.seen(judge.held_out.rows);
-    return row_losses(judged.with_rows(seen), model.active.score());
-  };
-  TuningChoice choice;
-  const std::string& tuned_features = dictionaries.list[with.dictionary];
-  const TunedModel tuned =
-      repeated(work, judge.training, with.models.front(), tuned_features, end_of_tuning(work));
-  const Dictionary dictionary(dictionaries.list[without.dictionary]);
-  const double untuned_ridge = without.models.front().ridge;
-  const TunedModel untuned =
-      select_all(judge.training.problem(work.workers),
-                 search_options(work, data, dictionary, {untuned_ridge, 0}, 0), progress_of(work));
-  const PairedLosses losses =
-      paired_losses(losses_of(untuned), losses_of(tuned), judge.held_out.rows.weights());
-  const double unit = data.target.loss_unit();
-  work.report.tuning.held_out_without = unit * losses.first;
-  work.report.tuning.held_out_with = unit * losses.second;
-  // Tuning is the better bet: it is left out where it is worse beyond chance. Of few rows it can make more
-  // than there is: there it must be better beyond chance.
-  constexpr Index kFewRows = 1000;
-  const double least_gain = (data.rows.rows() < kFewRows ? 1 : -1) * losses.standard_error;
-  const bool gains = losses.first - losses.second > least_gain;
-  if (is_cut) work.report.cut_short.emplace_back("tuning");
-  choice.ridge = untuned_ridge;
-  choice.features = gains ? tuned_features : dictionaries.list[without.dictionary];
-  if (gains) {
-    choice.tuned = with.models.front();
-  } else {
-    work.report.tuning.reason = is_cut ? "held-out rows do not gain by what the time limit left of it"
-                                       : "held-out rows do not gain by it";
-  }
-  return choice;
+  const TunedSearchCallback on_step = progress_of(work);
+  const std::vector<Index> some =
+      work.plan.tries_all() ? std::vector<Index>() : enough_rows(data.rows.rows());
+  if (some.empty()) return with_all_rows(data.problem(work.workers), found, options, on_step);
+  constexpr int kStepsWithAll = 8;
+  const PreparedData part = data.subset(some);
+  const TunedModel selected = with_all_rows(part.problem(work.workers), found, options, on_step);
+  return tuned_further(data.problem(work.workers), selected, kStepsWithAll, options, on_step);
 }
 
 Learned learn_tuned(Work& work, const PreparedData& data, const TuningChoice& choice) {
-  work.phase = "";
+  constexpr double kBefore = 0.75;  // of the time, roughly
+  work.phase = "all rows";
+  work.done = kBefore;
   TunedModel model = *choice.tuned;
   try {
     model = repeated(work, data, *choice.tuned, choice.features, work.plan.times.deadline());
@@ -238,6 +121,17 @@ Learned learn_tuned(Work& work, const PreparedData& data, const TuningChoice& ch
     work.report.cut_short.emplace_back("tuning again with all rows (the coefficients are fitted to all)");
   }
   return as_learned(work, data, model, choice.features);
+}
+
+Learned learn_from_all(Work& work, const PreparedData& data, const Learned& found) {
+  TunedModel model;
+  model.active = found.active;
+  model.stretch = found.stretch;
+  model.ridge = found.ridge;
+  TuningRound& round = model.rounds.emplace_back();
+  round.wanted = round.terms = found.active.size();
+  round.ridge = round.select_ridge = found.ridge;
+  return as_learned(work, data, model, found.features);
 }
 
 std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data, const std::string& features,

@@ -68,6 +68,7 @@ struct Work {
   BestOfSomeRows& best;
   std::vector<std::string> names;  // of the inputs, as they stand in formulas
   std::string phase;               // shown while held-out rows are asked
+  double done = -1;                // the part of all work before this phase, roughly; below 0: not known
   double seconds_of_a_fit = 0;     // of all rows, as far as is known
   double most_kept_bytes = 0;      // that searches may keep of their candidates
   double last_lap = 0;             // when it was, in seconds
@@ -159,6 +160,8 @@ struct TuningChoice {
                                          const AutomaticDictionaries& dictionaries, double ridge);
 // The tuned model of some rows, learned again from all of them.
 [[nodiscard]] Learned learn_tuned(Work& work, const PreparedData& data, const TuningChoice& choice);
+// The best that a race had found when its time was over: its coefficients are fitted to all rows.
+[[nodiscard]] Learned learn_from_all(Work& work, const PreparedData& data, const Learned& found);
 // So many steps in each round, without asking anybody.
 [[nodiscard]] std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data,
                                                           const std::string& features, double ridge);

@@ -91,7 +91,7 @@ void set_tune(FitOptions& options, std::string_view text) {
 
 using WrittenFitMember = WrittenMember<FitOptions>;
 
-constexpr std::array<OptionRow<FitOptions>, 23> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 24> kFitTable = {{
     {"task", choice<&FitOptions::task>(), "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"loss", WrittenFitMember{loss_text, set_loss}, "LOSS", 0, 0,
@@ -130,6 +130,9 @@ constexpr std::array<OptionRow<FitOptions>, 23> kFitTable = {{
     {"metric", choice<&FitOptions::metric>(), "none|diagonal|full", 0, 0,
      "learn from a first model how much each input counts (diagonal), or which combinations of inputs do "
      "(full), and select in that metric; kept while held-out rows gain by it"},
+    {"effort", choice<&FitOptions::effort>(), "quick|normal|thorough", 0, 0,
+     "how much is tried where held-out rows choose dictionary, ridge and tuning; quick: a race on few rows; "
+     "normal: a race on more; thorough: all combinations in three folds, which takes several times as long"},
     {"time_limit", &FitOptions::time_limit, "SECONDS", 0, 1e9,
      "seconds for the whole command, reading included: what does not fit in is left out or cut short - the "
      "choice of the ridge, tuning, terms, checks - and named; there is a model in any case, which then "

@@ -89,6 +89,8 @@ struct Plan {
   [[nodiscard]] bool normalises() const {
     return select == Selection::kNormalised || options.search == Search::kHardThresholding;
   }
+  // Whether everything is tried where held-out rows choose, or a race is held.
+  [[nodiscard]] bool tries_all() const { return options.effort == Effort::kThorough; }
   // A ridge that only has to be good enough is chosen by the rows that everything else is chosen by.
   [[nodiscard]] bool chooses_ridge_quickly() const { return validation && validation->most_rows > 0; }
 };

@@ -66,22 +66,31 @@ class TunedSearch {
   // Those of the folds, with the same rounds and ridges.
   using Models = std::vector<TunedModel>;
 
-  [[nodiscard]] Models begin(std::span<const double> ridges) {
+  [[nodiscard]] Models first_round(std::span<const double> select_ridges, std::span<const double> ridges) {
     Models best;
-    for (std::size_t i = 0; i < ridges.size(); i += 2) {
-      Models tried = nothing(ridges[i], true);
+    for (const double ridge : select_ridges) {
+      Models tried = nothing(folds_, ridge, true);
       add_round(tried, ridges);
       if (best.empty() || is_better(tried, best)) best = std::move(tried);
       if (options_.is_late()) break;
     }
-    if (!is_complete(best)) add_round(best, ridges);
     return best;
+  }
+
+  [[nodiscard]] Models with_rounds(Models models, std::size_t rounds, std::span<const double> ridges) {
+    while (models.front().rounds.size() < rounds && !is_complete(models)) {
+      Models next = with_a_round(models, ridges);
+      const bool is_first = models.front().rounds.empty();
+      if (!is_first && is_clearly_worse(next, models)) return models;
+      models = std::move(next);
+    }
+    return models;
   }
 
   [[nodiscard]] Models untuned(std::span<const double> select_ridges, std::span<const double> ridges) {
     Models best;
     for (const double ridge : select_ridges) {
-      Models models = nothing(ridge, false);
+      Models models = nothing(folds_, ridge, false);
       TuningRound round;
       round.wanted = options_.greedy.terms;
       round.select_ridge = ridge;
@@ -98,13 +107,13 @@ class TunedSearch {
   [[nodiscard]] Models complete(Models models, std::span<const double> ridges) {
     add_rounds(models, ridges);
     if (options_.is_late()) return models;
-    Models unstretched = nothing(models.front().rounds.front().select_ridge, false);
+    Models unstretched = nothing(folds_, models.front().rounds.front().select_ridge, false);
     add_rounds(unstretched, ridges);
     return is_better(unstretched, models) ? unstretched : models;
   }
 
   [[nodiscard]] TunedModel repeat(const TunedModel& found) {
-    Models models = nothing(0, found.stretches_inputs);
+    Models models = nothing(folds_, 0, found.stretches_inputs);
     for (TuningRound round : found.rounds) {
       models.front().ridge = round.select_ridge;
       select(round.wanted, models);
@@ -117,7 +126,7 @@ class TunedSearch {
   }
 
   [[nodiscard]] TunedModel selected() {
-    Models models = nothing(options_.greedy.penalty.ridge, false);
+    Models models = nothing(folds_, options_.greedy.penalty.ridge, false);
     TuningRound round;
     round.wanted = options_.greedy.terms;
     round.select_ridge = round.ridge = models.front().ridge;
@@ -128,7 +137,7 @@ class TunedSearch {
 
   // Ends with the rounds that are complete, if there are any.
   [[nodiscard]] TunedModel run() {
-    Models models = nothing(options_.greedy.penalty.ridge, true);
+    Models models = nothing(folds_, options_.greedy.penalty.ridge, true);
     try {
       while (!is_complete(models)) {
         Models next = models;
@@ -141,21 +150,51 @@ class TunedSearch {
     return models.front();
   }
 
- private:
-  [[nodiscard]] Models nothing(double ridge, bool stretches_inputs) const {
+  [[nodiscard]] static Models nothing(std::span<const TuningFold> folds, double ridge,
+                                      bool stretches_inputs) {
     TunedModel model;
-    model.stretch.assign(static_cast<std::size_t>(folds_.front().problem.rows.inputs()), 1.0);
+    model.stretch.assign(static_cast<std::size_t>(folds.front().problem.rows.inputs()), 1.0);
     model.ridge = ridge;
     model.stretches_inputs = stretches_inputs;
-    return Models(folds_.size(), model);
+    return Models(folds.size(), model);
   }
 
+ private:
   [[nodiscard]] bool is_complete(const Models& models) const {
     const std::vector<TuningRound>& rounds = models.front().rounds;
     return !rounds.empty() && rounds.back().wanted >= options_.greedy.terms;
   }
   [[nodiscard]] static bool is_better(const Models& models, const Models& others) {
     return models.front().held_out() < others.front().held_out();
+  }
+  [[nodiscard]] bool is_clearly_worse(const Models& models, const Models& others) const {
+    if (!options_.is_race) return false;
+    const PairedLosses losses =
+        paired_losses(held_out_losses(folds_, models), held_out_losses(folds_, others));
+    return losses.first - losses.second > losses.standard_error;
+  }
+  // With one round more. In a race, if held-out rows lose by it, selected for a larger ridge.
+  [[nodiscard]] Models with_a_round(const Models& models, std::span<const double> ridges) {
+    constexpr double kLarger = 100;
+    Models next = models;
+    const std::vector<TuningRound>& earlier = models.front().rounds;
+    if (!options_.is_race || earlier.empty()) {
+      add_round(next, ridges);
+      return next;
+    }
+    const double ridge = earlier.back().select_ridge;
+    select_for(ridge, next);
+    add_round(next, ridges);
+    if (!ridges.empty() && kLarger * ridge <= ridges.back() && is_clearly_worse(next, models)) {
+      Models other = models;
+      select_for(kLarger * ridge, other);
+      add_round(other, ridges);
+      if (is_better(other, next)) return other;
+    }
+    return next;
+  }
+  static void select_for(double ridge, Models& models) {
+    for (TunedModel& model : models) model.ridge = ridge;
   }
   [[nodiscard]] bool asks_held_out_rows() const { return folds_.front().held_out.has_value(); }
 
@@ -308,7 +347,7 @@ class TunedSearch {
       const BlockedRows rows = folds_[f].problem.rows.stretched(models[f].stretch);
       products.push_back(refit_products(folds_[f].problem.with_rows(rows), models[f].active.atoms));
     }
-    for (const double ridge : ridges) {
+    const auto is_best = [&](double ridge) {
       Models tried = start;
       double loss = 0;
       for (std::size_t f = 0; f < folds_.size(); ++f) {
@@ -320,10 +359,23 @@ class TunedSearch {
                                            model.active, Accuracy::kRough));
         loss += held_out_loss(folds_[f], model.active, model.stretch);
       }
-      if (!(loss < best_loss)) continue;
+      if (!(loss < best_loss)) return false;
       best_loss = loss;
       models = std::move(tried);
+      return true;
+    };
+    if (!options_.is_race) {
+      for (const double ridge : ridges) static_cast<void>(is_best(ridge));
+      return best_loss / n_rows;
     }
+    const auto here = std::ranges::lower_bound(ridges, start.front().ridge) - ridges.begin();
+    const auto first = std::min(here, std::ssize(ridges) - 1);
+    static_cast<void>(is_best(ridges[static_cast<std::size_t>(first)]));
+    auto up = first + 1;
+    while (up < std::ssize(ridges) && is_best(ridges[static_cast<std::size_t>(up)])) ++up;
+    if (up > first + 1) return best_loss / n_rows;  // it rises on the other side
+    auto down = first - 1;
+    while (down >= 0 && is_best(ridges[static_cast<std::size_t>(down)])) --down;
     return best_loss / n_rows;
   }
 
@@ -338,7 +390,29 @@ class TunedSearch {
 
 std::vector<TunedModel> begin_tuned(std::span<const TuningFold> folds, std::span<const double> ridges,
                                     const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
-  return TunedSearch(folds, options, on_step).begin(ridges);
+  std::vector<double> every_other;
+  for (std::size_t i = 0; i < ridges.size(); i += 2) every_other.push_back(ridges[i]);
+  TunedSearch search(folds, options, on_step);
+  constexpr std::size_t kRounds = 2;
+  return search.with_rounds(search.first_round(every_other, ridges), kRounds, ridges);
+}
+
+std::vector<TunedModel> nothing_tuned(std::span<const TuningFold> folds, double ridge,
+                                      bool stretches_inputs) {
+  return TunedSearch::nothing(folds, ridge, stretches_inputs);
+}
+
+std::vector<TunedModel> first_tuned_round(std::span<const TuningFold> folds,
+                                          std::span<const double> select_ridges,
+                                          std::span<const double> ridges, const TunedSearchOptions& options,
+                                          const TunedSearchCallback& on_step) {
+  return TunedSearch(folds, options, on_step).first_round(select_ridges, ridges);
+}
+
+std::vector<TunedModel> with_rounds(std::span<const TuningFold> folds, std::vector<TunedModel> models,
+                                    std::size_t rounds, std::span<const double> ridges,
+                                    const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
+  return TunedSearch(folds, options, on_step).with_rounds(std::move(models), rounds, ridges);
 }
 
 std::vector<TunedModel> complete_tuned(std::span<const TuningFold> folds, std::vector<TunedModel> begun,
@@ -381,6 +455,20 @@ TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& opti
   return TunedSearch({&all, 1}, options, on_step).run();
 }
 
+TunedModel tuned_further(const Problem& problem, TunedModel model, int steps,
+                         const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
+  const BlockedRows rows = problem.rows.stretched(model.stretch);
+  const Tuned further =
+      tune(problem.with_rows(rows), model.active, {model.ridge, steps, options.pull, model.stretches_inputs},
+           [&](const Tuned& state) {
+             if (on_step) on_step(state.active.size(), state.step, state.objective / rows.total_weight());
+             return !options.is_late();
+           });
+  adopt(further, model);
+  model.rounds.back().steps += further.step;
+  return model;
+}
+
 TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const TunedSearchOptions& options,
                          const TunedSearchCallback& on_step) {
   // How much of the loss may be chance, for there is no row left to ask.
@@ -396,12 +484,7 @@ TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const 
   TunedModel again = TunedSearch({&all, 1}, options, on_step).repeat(found);
   TunedModel continued = found;
   if (refitted_risk(again) <= kAsGood * refitted_risk(continued)) return again;
-  const BlockedRows rows = problem.rows.stretched(found.stretch);
-  const Tuned further = tune(problem.with_rows(rows), continued.active,
-                             {found.ridge, kFewSteps, options.pull, found.stretches_inputs}, {});
-  adopt(further, continued);
-  continued.rounds.back().steps += further.step;
-  return continued;
+  return tuned_further(problem, std::move(continued), kFewSteps, options, on_step);
 }
 
 }  // namespace mfga

@@ -29,6 +29,10 @@ struct TunedSearchOptions {
   Deadline end = kNever;
   WidthRule width_rule = WidthRule::kAutomatic;  // of kernels without a width of their own
   double most_kept_bytes = kMostKeptBytes;       // see make_lazy_engine
+  // A race tries less: ridges from the present one on while held-out rows gain, instead of all. Terms are
+  // selected for the ridge that the first round was best with, and for a larger one where a round makes
+  // held-out rows worse; if that does not help, there are no further rounds.
+  bool is_race = false;
 
   [[nodiscard]] bool is_late() const { return is_over(deadline); }
 };
@@ -90,6 +94,21 @@ using TunedSearchCallback = std::function<void(Index terms, int tuning_step, dou
                                                      std::span<const double> ridges,
                                                      const TunedSearchOptions& options,
                                                      const TunedSearchCallback& on_step);
+// For a race: without terms yet, ...
+[[nodiscard]] std::vector<TunedModel> nothing_tuned(std::span<const TuningFold> folds, double ridge,
+                                                    bool stretches_inputs);
+// ... the first round with each of these ridges, of which the best is returned, ...
+[[nodiscard]] std::vector<TunedModel> first_tuned_round(std::span<const TuningFold> folds,
+                                                        std::span<const double> select_ridges,
+                                                        std::span<const double> ridges,
+                                                        const TunedSearchOptions& options,
+                                                        const TunedSearchCallback& on_step);
+// ... and rounds until there are so many, or all terms.
+[[nodiscard]] std::vector<TunedModel> with_rounds(std::span<const TuningFold> folds,
+                                                  std::vector<TunedModel> models, std::size_t rounds,
+                                                  std::span<const double> ridges,
+                                                  const TunedSearchOptions& options,
+                                                  const TunedSearchCallback& on_step);
 // The same search without tuning, all terms in one round: held-out rows choose the ridge of the selection and
 // that of the coefficients.
 [[nodiscard]] std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds,
@@ -114,6 +133,9 @@ struct HeldOutLosses {
 // With more rows than those that the model was found with: the same rounds again, or, if that leads to a
 // place that explains them worse than the model does, a few more steps from there.
 [[nodiscard]] TunedModel with_all_rows(const Problem& problem, const TunedModel& found,
+                                       const TunedSearchOptions& options, const TunedSearchCallback& on_step);
+// A few more steps of all terms, on these rows.
+[[nodiscard]] TunedModel tuned_further(const Problem& problem, TunedModel model, int steps,
                                        const TunedSearchOptions& options, const TunedSearchCallback& on_step);
 
 }  // namespace mfga

@@ -41,8 +41,8 @@ TEST_F(ToolCommand, DemoRecoversTheTrueTerms) {
 }
 
 TEST_F(InspectCommand, ShowsTheFormula) {
-  (void)run_well(
-      {"train", "--train", write(regression_csv(60)), "--terms", "4", "--model", path("m.json"), "--quiet"});
+  (void)run_well({"train", "--train", write(regression_csv(60)), "--terms", "4", "--features",
+                  "linear + polynomial(degree=2)", "--model", path("m.json"), "--quiet"});
   expect_message(run_well({"inspect", path("m.json")}).out,
                  {"regression of \"y\": 4 terms over 3 inputs", "trained on 60 rows", "  a * b\n"});
   expect_message(run_well({"inspect", path("m.json"), "--show", "1"}).out, {"... and 3 more terms"});

@@ -136,8 +136,9 @@ TEST_F(MethodsCommand, RepeatsSummariseSingleRuns) {
 }
 
 TEST_F(MethodsCommand, RepeatsKeepTheSplit) {
-  const Json report = run_json({"train", "--train", write(regression_csv(100)), "--test-fraction", "0.3",
-                                "--terms", "5", "--features", "linear", "--repeats", "3"});
+  const Json report =
+      run_json({"train", "--train", write(regression_csv(100)), "--test-fraction", "0.3", "--terms", "5",
+                "--features", "linear", "--tune", "no", "--ridge", "1", "--repeats", "3"});
   EXPECT_EQ(report.at("n_test"), 30);
   // Nothing in this fit is random, so that all seeds agree.
   const Json& rmse = report.at("repeats").at("test").at("rmse");

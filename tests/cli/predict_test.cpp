@@ -297,7 +297,8 @@ TEST_F(PredictCommand, NumbersUsedWhereTheyLieMustBeFinite) {
 }
 
 TEST_F(PredictCommand, RowsWithoutAFinitePredictionAreNamed) {
-  const Arguments options = {"--features", "polynomial(degree=3)", "--scale", "standard"};
+  const Arguments options = {"--features", "polynomial(degree=3, offset=0)", "--scale", "standard", "--tune",
+                             "no"};
   for (const std::string& table : {regression_csv(60), classification_csv(60)}) {
     train(write(table), options);
     expect_message(run_refused({"predict", path("m.json"), write("a,b,c\n0,0,0\n0.1,1e200,0\n", "new.csv"),

@@ -20,11 +20,17 @@ FitOptions small_options() {
 
 TEST(Defaults, ChooseTheRidgeOnHeldOutRowsAndTryToTune) {
   const NoisySample sample(300);
-  const FitResult result = fit(sample.data(), small_options());
-  ASSERT_TRUE(result.cross_validation.has_value());
-  EXPECT_EQ(result.cross_validation->ridges, quick_validation().ridges);
-  EXPECT_TRUE(result.report.tuning.is_tried);
-  EXPECT_GT(result.report.tuning.held_out_without, 0);
+  for (const Effort effort : {Effort::kQuick, Effort::kNormal, Effort::kThorough}) {
+    FitOptions options = small_options();
+    options.effort = effort;
+    const FitResult result = fit(sample.data(), options);
+    const std::vector<double> ridges = quick_validation().ridges;
+    EXPECT_NE(std::ranges::find(ridges, result.model.training.ridge), ridges.end());
+    // A race has no surface of losses to show.
+    EXPECT_EQ(result.cross_validation.has_value(), effort == Effort::kThorough);
+    EXPECT_TRUE(result.report.tuning.is_tried);
+    EXPECT_GT(result.report.tuning.held_out_without, 0);
+  }
 }
 
 TEST(Defaults, AGivenRidgeAndAGivenTuningAreThose) {

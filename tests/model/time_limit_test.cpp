@@ -41,6 +41,23 @@ TEST(TimeLimit, ThereIsAModelInAnyCaseAndWhatIsMissingIsNamed) {
   }
 }
 
+TEST(TimeLimit, WhatARaceHasFoundIsFittedToAllRows) {
+  const Sample sample;
+  AllOptions options;
+  options.terms = 8;
+  Progress last;
+  // A stop is the end of time as well. It comes after the first heat has a model.
+  const FitResult result = fit(sample.data(), options, [&](const Progress& state) {
+    const bool is_found = state.phase.find("first heat, dictionary 2") != std::string::npos;
+    last = state;
+    return is_found ? ProgressAction::kStop : ProgressAction::kContinue;
+  });
+  EXPECT_TRUE(result.report.stopped);
+  EXPECT_GE(last.done, 0);
+  EXPECT_GT(result.model.terms.size(), 1U);
+  EXPECT_TRUE(names(result.report, "tuning"));
+}
+
 TEST(TimeLimit, OtherSearchesEndToo) {
   const Sample sample;
   AllOptions options = plain_options();
@@ -91,6 +108,11 @@ TEST(TimeLimit, EveryPhaseIsTimed) {
   const Sample sample;
   AllOptions options;
   options.terms = 8;
+  const FitReport raced = fit(sample.data(), options).report;
+  for (const double seconds : {raced.prepare_seconds, raced.tune_seconds, raced.fit_seconds})
+    EXPECT_GT(seconds, 0);
+  EXPECT_EQ(raced.validate_seconds, 0);  // the race chooses the ridge
+  options.effort = Effort::kThorough;
   const FitReport tuned = fit(sample.data(), options).report;
   for (const double seconds :
        {tuned.prepare_seconds, tuned.validate_seconds, tuned.tune_seconds, tuned.fit_seconds})

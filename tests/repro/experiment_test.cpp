@@ -25,7 +25,7 @@ TEST(Experiment, OurDefaultIsWhatTrainDoes) {
   FitOptions options;
   options.terms = 4;
   const FitResult expected = fit({setting.train.x.view(), setting.train.y}, options);
-  ASSERT_TRUE(expected.cross_validation.has_value());
+  ASSERT_TRUE(expected.report.tuning.is_tried);
   EXPECT_EQ(found.ridge, expected.model.training.ridge);
   EXPECT_EQ(found.candidates, expected.report.candidates);
   EXPECT_EQ(found.error,

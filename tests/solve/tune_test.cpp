@@ -259,6 +259,47 @@ TEST(TunedSearch, InputsStayAsTheyAreWhereStretchesOnlyFollowTheNoise) {
   EXPECT_GT(model.rounds.front().steps, 0);
 }
 
+TEST(TunedSearch, ARaceEndsWhereMoreTermsMakeHeldOutRowsWorse) {
+  // After the bump there is only noise to be learned from 60 rows.
+  const Bump few(60, 2, 5);
+  const Search search;
+  Workers workers(2);
+  const Problem problem{few.rows, few.y, squared_loss(), Intercept::kUnpenalised, workers};
+  const TuningFold fold{problem, HeldOutRows{search.held_out.rows, search.held_out.y}};
+  const Dictionary dictionary("landmark(count=60)");
+  GreedyOptions greedy;
+  greedy.terms = 40;
+  const std::vector<double> ridges = {1e-4};
+  const auto rounds = [&](bool is_race) {
+    TunedSearchOptions options{dictionary, greedy, Precision::kMixed, 3, false, 10, 4, 1};
+    options.is_race = is_race;
+    const std::span<const TuningFold> folds(&fold, 1);
+    std::vector<TunedModel> models = nothing_tuned(folds, ridges[0], true);
+    return with_rounds(folds, std::move(models), 100, ridges, options, {}).front().rounds;
+  };
+  const std::vector<TuningRound> all = rounds(false);
+  const std::vector<TuningRound> raced = rounds(true);
+  ASSERT_EQ(all.size(), 4U);
+  ASSERT_LT(raced.size(), all.size());
+  EXPECT_LT(raced.back().held_out, all.back().held_out);
+}
+
+TEST(TunedSearch, ARaceClimbsToARidgeThatHeldOutRowsLike) {
+  const Search search;
+  Workers workers(2);
+  const std::vector<double> ridges = {1e-3, 0.1, 10, 1e3, 1e5};
+  const TuningFold fold{search.problem(workers), HeldOutRows{search.held_out.rows, search.held_out.y}};
+  const std::span<const TuningFold> folds(&fold, 1);
+  TunedSearchOptions options = search.options(4);
+  options.is_race = true;
+  const double worst = ridges.back();
+  const TunedModel model =
+      with_rounds(folds, nothing_tuned(folds, worst, true), 2, ridges, options, {}).front();
+  EXPECT_EQ(model.rounds.front().select_ridge, worst);
+  EXPECT_LT(model.ridge, worst);
+  EXPECT_LT(model.held_out(), 0.2);
+}
+
 TEST(TunedSearch, AfterTheDeadlineTermsAreOnlySelected) {
   const Search search;
   Workers workers(2);

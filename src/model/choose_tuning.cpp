@@ -1,0 +1,362 @@
+// What held-out rows decide of dictionaries, ridges and tuning, and who judges it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "model/tuning_work.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr int kMostJudgedSteps = 128;    // of one tuning, where held-out rows say when to stop
+constexpr std::size_t kFirstRounds = 2;  // that dictionaries are compared after
+
+using Models = std::vector<TunedModel>;
+
+// How much is tried.
+struct Extent {
+  Index most_rows;       // to choose and judge with
+  Index first_rows;      // to learn from in the first heat of a race
+  int first_steps;       // and how far terms are tuned there
+  Index held_out_rows;   // that all folds have together, if there are as many
+  std::size_t in_final;  // dictionaries that are compared with all rows to choose with
+};
+
+Extent extent_of(Effort effort) {
+  if (effort == Effort::kQuick) return {5000, 1500, 8, 1000, 1};
+  return {20000, 3000, 16, 3000, 3};
+}
+
+// The models of two searches, by the loss of each held-out row.
+PairedLosses compared(std::span<const TuningFold> folds, const Models& first, const Models& second) {
+  return paired_losses(held_out_losses(folds, first), held_out_losses(folds, second));
+}
+
+// Of models with dictionaries from the simplest on, the first whose held-out loss is within a standard error
+// of the smallest one: held-out rows cannot tell the two.
+std::size_t simplest_of_the_best(std::span<const TuningFold> folds, const std::vector<Models>& models) {
+  const auto loss = [](const Models& tried) { return tried.front().held_out(); };
+  const auto best = std::ranges::min_element(models, {}, loss);
+  // What ended early, for more terms would have made it worse, has no more to come.
+  const auto is_as_good = [&](const Models& tried) {
+    if (tried.front().rounds.size() < best->front().rounds.size()) return false;
+    const PairedLosses losses = compared(folds, tried, *best);
+    return losses.first - losses.second <= losses.standard_error;
+  };
+  return static_cast<std::size_t>(std::find_if(models.begin(), best, is_as_good) - models.begin());
+}
+
+// The folds of the rows to choose with; each has its own metric where one is learned.
+class ChoosingFolds {
+ public:
+  ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds) {
+    for (Index fold = 0; fold < folds.count(); ++fold)
+      add(work, data, folds.training(fold), folds.held_out(fold));
+    refer_to(work);
+  }
+  // One of these, with every so many of its rows to learn from.
+  ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds, Index most_rows) {
+    const std::vector<Index> all = folds.training(0);
+    const Index apart = (std::ssize(all) + most_rows - 1) / most_rows;
+    std::vector<Index> some;
+    for (Index i = 0; i < std::ssize(all); i += apart) some.push_back(all[static_cast<std::size_t>(i)]);
+    add(work, data, some, folds.held_out(0));
+    refer_to(work);
+  }
+  [[nodiscard]] std::span<const TuningFold> folds() const { return folds_; }
+  [[nodiscard]] bool has_one_target() const {
+    return std::ranges::any_of(data_, [](const FoldData& fold) { return fold.training.has_one_target(); });
+  }
+
+ private:
+  void add(Work& work, const PreparedData& data, const std::vector<Index>& training,
+           const std::vector<Index>& held_out) {
+    data_.push_back(fold_data(work, data, nullptr, training, held_out));
+  }
+  void refer_to(const Work& work) {
+    for (const FoldData& fold : data_) {
+      folds_.push_back({fold.training.problem(work.workers),
+                        HeldOutRows{fold.held_out.rows, fold.held_out.target.values}});
+    }
+  }
+
+  std::vector<FoldData> data_;
+  std::vector<TuningFold> folds_;
+};
+
+// A dictionary and the models that the folds learned with it.
+struct Choice {
+  std::size_t dictionary = 0;
+  Models models;
+};
+
+// What a choice is made from.
+class Choosing {
+ public:
+  Choosing(Work& work, const PreparedData& data, const JudgedRows& rows,
+           const AutomaticDictionaries& dictionaries)
+      : work_(work),
+        data_(data),
+        rows_(rows),
+        dictionaries_(dictionaries),
+        ridges_(work.plan.ridges()),
+        on_step_(progress_of(work)),
+        all_(work, data, rows.choosing) {
+    std::ranges::sort(ridges_);
+  }
+
+  [[nodiscard]] std::span<const TuningFold> folds() const { return all_.folds(); }
+  [[nodiscard]] const std::string& features(std::size_t dictionary) const {
+    return dictionaries_.list[dictionary];
+  }
+
+  // Every dictionary with every other ridge, in all folds, and stretches at last.
+  [[nodiscard]] Choice tuned_by_grid(double ridge) {
+    std::vector<Models> begun;
+    for (std::size_t d = 0; d < dictionaries_.list.size(); ++d) {
+      show_part(fmt::format("tuning with dictionary {} of {}", d + 1, dictionaries_.list.size()),
+                part_before(kGridOfDictionaries, d, dictionaries_.list.size()));
+      with_options(d, ridge, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
+        begun.push_back(begin_tuned(folds(), ridges_, options, on_step_));
+      });
+      offer_to_keep(work_, begun.back().front(), features(d));
+      if (is_late()) break;
+    }
+    show_part("tuning with the best dictionary", kGridOfDictionaries);
+    Choice choice{simplest_of_the_best(folds(), begun), {}};
+    with_options(choice.dictionary, ridge, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
+      choice.models =
+          complete_tuned(folds(), std::move(begun[choice.dictionary]), ridges_, options, on_step_);
+    });
+    offer_to_keep(work_, choice.models.front(), features(choice.dictionary));
+    return choice;
+  }
+
+  // The same decisions by a race: the first round of each dictionary on few rows and one fold, two rounds of
+  // the best ones on all, and the others for the winner only.
+  [[nodiscard]] Choice tuned_by_race(const Extent& extent) {
+    const std::vector<Choice> left = first_heat(extent);
+    std::vector<Choice> tried;
+    std::vector<Models> models;
+    for (const Choice& one : left) {
+      show_part(fmt::format("second heat, dictionary {} of {}", tried.size() + 1, left.size()),
+                kFirstHeat + part_before(kSecondHeat, tried.size(), left.size()));
+      tried.push_back({one.dictionary, two_rounds(one, true)});
+      models.push_back(tried.back().models);
+      offer_to_keep(work_, models.back().front(), features(one.dictionary));
+      if (is_late()) break;
+    }
+    Choice winner = std::move(tried[simplest_of_the_best(folds(), models)]);
+    show_part("the best dictionary", kFirstHeat + kSecondHeat);
+    int steps = 0;
+    for (const TuningRound& round : winner.models.front().rounds) steps += round.steps;
+    if (steps > 1 && !is_late()) {  // else it would be the same
+      Models unstretched = two_rounds(winner, false);
+      if (unstretched.front().held_out() < winner.models.front().held_out())
+        winner.models = std::move(unstretched);
+    }
+    const double begin = work_.plan.times.seconds();
+    with_race_options(winner.dictionary, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
+      constexpr std::size_t kAll = 1000000;
+      winner.models = with_rounds(folds(), std::move(winner.models), kAll, ridges_, options, on_step_);
+    });
+    // The fit of all rows repeats these rounds.
+    work_.seconds_of_a_fit = (work_.plan.times.seconds() - begin) * static_cast<double>(data_.rows.rows()) /
+                             static_cast<double>(rows_learned_from());
+    offer_to_keep(work_, winner.models.front(), features(winner.dictionary));
+    return winner;
+  }
+
+  // The best of these dictionaries without tuning, with a ridge to select with.
+  [[nodiscard]] Choice untuned(std::span<const TuningFold> folds, const std::vector<std::size_t>& tried,
+                               double ridge) {
+    show_part("choosing without tuning", kWithoutTuning);
+    std::vector<Models> all;
+    for (const std::size_t dictionary : tried) {
+      with_options(dictionary, ridge, 0, [&](const TunedSearchOptions& options) {
+        all.push_back(select_untuned(folds, {&ridge, 1}, ridges_, options, on_step_));
+      });
+    }
+    const std::size_t chosen = simplest_of_the_best(folds, all);
+    return {tried[chosen], std::move(all[chosen])};
+  }
+
+  [[nodiscard]] std::vector<std::size_t> all_dictionaries() const {
+    std::vector<std::size_t> all(dictionaries_.list.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+
+ private:
+  // Parts of the time of a fit, roughly, that are over when the next ones begin.
+  static constexpr double kFirstHeat = 0.25;
+  static constexpr double kSecondHeat = 0.25;
+  static constexpr double kWithoutTuning = 0.7;
+  static constexpr double kGridOfDictionaries = 0.4;
+  [[nodiscard]] static double part_before(double part, std::size_t i, std::size_t n) {
+    return part * static_cast<double>(i) / static_cast<double>(n);
+  }
+  void show_part(std::string phase, double done) {
+    work_.phase = std::move(phase);
+    work_.done = done;
+  }
+
+  [[nodiscard]] bool is_late() const { return is_over(work_.plan.times.deadline(Timetable::kPartOfTuning)); }
+  template <class Search>
+  void with_options(std::size_t dictionary, double ridge, int steps, Search search) {
+    const Dictionary candidates(features(dictionary));
+    search(search_options(work_, data_, candidates, {ridge, 0}, steps));
+  }
+  template <class Search>
+  void with_race_options(std::size_t dictionary, int steps, Search search) {
+    with_options(dictionary, work_.plan.penalty.ridge, steps, [&](TunedSearchOptions options) {
+      options.is_race = true;
+      search(options);
+    });
+  }
+
+  // The best dictionaries by their first round, with the ridge that suits each.
+  [[nodiscard]] std::vector<Choice> first_heat(const Extent& extent) {
+    std::vector<double> select_ridges;
+    for (std::size_t i = 0; i < ridges_.size(); i += 2) select_ridges.push_back(ridges_[i]);
+    const ChoosingFolds some(work_, data_, rows_.choosing, extent.first_rows);
+    const std::span<const TuningFold> few = some.has_one_target() ? folds().first(1) : some.folds();
+    std::vector<Choice> tried;
+    for (std::size_t d = 0; d < dictionaries_.list.size(); ++d) {
+      show_part(fmt::format("first heat, dictionary {} of {}", d + 1, dictionaries_.list.size()),
+                part_before(kFirstHeat, d, dictionaries_.list.size()));
+      with_race_options(d, extent.first_steps, [&](const TunedSearchOptions& options) {
+        Models models = first_tuned_round(few, select_ridges, ridges_, options, on_step_);
+        tried.push_back({d, with_rounds(few, std::move(models), kFirstRounds, ridges_, options, on_step_)});
+      });
+      offer_to_keep(work_, tried.back().models.front(), features(d));
+      if (is_late()) break;
+    }
+    return those_left(few, std::move(tried), extent.in_final);
+  }
+
+  [[nodiscard]] Index rows_learned_from() const {
+    Index rows = 0;
+    for (const TuningFold& fold : folds()) rows += fold.problem.rows.rows();
+    return rows;
+  }
+
+  // None that is worse than the best by more than two standard errors, and so many at most: the simplest of
+  // them, and the best. If there is to be one, it is the simplest within one standard error.
+  [[nodiscard]] static std::vector<Choice> those_left(std::span<const TuningFold> folds,
+                                                      std::vector<Choice> tried, std::size_t most) {
+    const double clear = most > 1 ? 2 : 1;
+    const auto loss = [](const Choice& one) { return one.models.front().held_out(); };
+    const Models best = std::ranges::min_element(tried, {}, loss)->models;
+    std::erase_if(tried, [&](const Choice& one) {
+      const PairedLosses losses = compared(folds, one.models, best);
+      return losses.first - losses.second > clear * losses.standard_error;
+    });
+    std::ranges::stable_sort(tried.begin() + 1, tried.end(), {}, loss);
+    if (tried.size() > most) tried.erase(tried.begin() + static_cast<std::ptrdiff_t>(most), tried.end());
+    std::ranges::sort(tried, {}, &Choice::dictionary);
+    return tried;
+  }
+
+  // With the ridge that its first round was best with.
+  [[nodiscard]] Models two_rounds(const Choice& one, bool stretches_inputs) {
+    Models models = nothing_tuned(folds(), one.models.front().rounds.front().select_ridge, stretches_inputs);
+    with_race_options(one.dictionary, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
+      models = with_rounds(folds(), std::move(models), kFirstRounds, ridges_, options, on_step_);
+    });
+    return models;
+  }
+
+  Work& work_;
+  const PreparedData& data_;
+  const JudgedRows& rows_;
+  const AutomaticDictionaries& dictionaries_;
+  std::vector<double> ridges_;
+  TunedSearchCallback on_step_;
+  ChoosingFolds all_;
+};
+
+// Tuned, or not: by rows that nothing was chosen with.
+class Judge {
+ public:
+  Judge(Work& work, const PreparedData& data, const std::vector<Index>& rows)
+      : work_(work), data_(data.subset(rows)) {}
+
+  // The models of all folds, for each row their mean.
+  [[nodiscard]] PairedLosses compare(const Models& untuned, const Models& tuned) const {
+    return paired_losses(losses_of(untuned), losses_of(tuned), data_.rows.weights());
+  }
+
+ private:
+  [[nodiscard]] std::vector<double> losses_of(const Models& models) const {
+    std::vector<double> means(static_cast<std::size_t>(data_.rows.rows()));
+    for (const TunedModel& model : models) {
+      const BlockedRows seen = model.seen(data_.rows);
+      const std::vector<double> losses =
+          row_losses(data_.problem(work_.workers).with_rows(seen), model.active.score());
+      for (std::size_t n = 0; n < means.size(); ++n)
+        means[n] += losses[n] / static_cast<double>(models.size());
+    }
+    return means;
+  }
+
+  Work& work_;
+  PreparedData data_;
+};
+
+}  // namespace
+
+std::optional<JudgedRows> judged_rows(Work& work, const PreparedData& data, const Candidates& candidates,
+                                      EngineKind engine) {
+  constexpr Index kMostFolds = 3;  // that are held out, of the four to choose with
+  if (!work.plan.judges_tuning) return std::nullopt;
+  CrossValidationOptions validation = affordable(work, quick_validation(), &candidates, engine);
+  Index used = kMostFolds;
+  if (!work.plan.tries_all()) {
+    const Extent extent = extent_of(work.plan.options.effort);
+    validation.most_rows = std::min(validation.most_rows, extent.most_rows);
+    const Index rows_of_a_fold = std::min(validation.most_rows, data.rows.rows()) / validation.folds;
+    used = std::clamp<Index>((extent.held_out_rows + rows_of_a_fold - 1) / rows_of_a_fold, 1, kMostFolds);
+  }
+  const Folds folds(data.rows.rows(), validation, work.plan.options.seed);
+  JudgedRows rows{folds.without_last(used), folds.held_out(folds.groups() - 1)};
+  if (fold_of_one_class(data, rows.choosing)) return std::nullopt;
+  return rows;
+}
+
+TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRows& rows,
+                           const AutomaticDictionaries& dictionaries, double ridge) {
+  Choosing choosing(work, data, rows, dictionaries);
+  const bool is_grid = work.plan.tries_all();
+  const Choice with =
+      is_grid ? choosing.tuned_by_grid(ridge) : choosing.tuned_by_race(extent_of(work.plan.options.effort));
+  const bool is_cut = is_over(work.plan.times.deadline(Timetable::kPartOfTuning));
+  Choice without = is_grid ? choosing.untuned(choosing.folds(), choosing.all_dictionaries(), ridge)
+                           : choosing.untuned(choosing.folds(), {with.dictionary},
+                                              with.models.front().rounds.front().select_ridge);
+  work.phase = "comparing with no tuning";
+  const PairedLosses losses = Judge(work, data, rows.judge).compare(without.models, with.models);
+  const double unit = data.target.loss_unit();
+  work.report.tuning.held_out_without = unit * losses.first;
+  work.report.tuning.held_out_with = unit * losses.second;
+  // Tuning is the better bet: it is left out where it is worse beyond chance.
+  const bool gains = losses.second - losses.first <= losses.standard_error;
+  if (is_cut) work.report.cut_short.emplace_back("tuning");
+  TuningChoice choice;
+  if (gains) {
+    choice.tuned = with.models.front();
+    choice.features = choosing.features(with.dictionary);
+  } else {
+    work.report.tuning.reason = is_cut ? "held-out rows do not gain by what the time limit left of it"
+                                       : "held-out rows do not gain by it";
+    if (!is_grid && !is_cut)
+      without = choosing.untuned(choosing.folds(), choosing.all_dictionaries(), without.models.front().ridge);
+    choice.features = choosing.features(without.dictionary);
+  }
+  choice.ridge = without.models.front().ridge;
+  return choice;
+}
+
+}  // namespace mfga
