@@ -4,6 +4,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "losses/gamma.hpp"
 #include "losses/huber.hpp"
 #include "losses/logistic.hpp"
 #include "losses/loss.hpp"
@@ -27,11 +28,12 @@ struct Kind {
   double usual;                // of the parameter
   std::shared_ptr<const Loss> (*make)(double parameter);
 };
-constexpr std::array<Kind, 5> kKinds = {{
+constexpr std::array<Kind, 6> kKinds = {{
     {"squared", "", 0, [](double) { return not_owned(squared_loss()); }},
     {"logistic", "", 0, [](double) { return not_owned(logistic_loss()); }},
     {"huber", "delta", kUsualDelta, huber_loss},
     {"poisson", "", 0, [](double) { return not_owned(poisson_loss()); }},
+    {"gamma", "", 0, [](double) { return not_owned(gamma_loss()); }},
     {"softmax", "classes", kFewestClasses, softmax_loss},
 }};
 
@@ -64,8 +66,8 @@ void multiply_by(const double* weights, Index count, double* values) {
 std::span<const Loss* const> losses() {
   static const std::shared_ptr<const Loss> huber = huber_loss(kUsualDelta);
   static const std::shared_ptr<const Loss> softmax = softmax_loss(kFewestClasses);
-  static const std::array<const Loss*, kKinds.size()> all = {&squared_loss(), &logistic_loss(), huber.get(),
-                                                             &poisson_loss(), softmax.get()};
+  static const std::array<const Loss*, kKinds.size()> all = {
+      &squared_loss(), &logistic_loss(), huber.get(), &poisson_loss(), &gamma_loss(), softmax.get()};
   return all;
 }
 

@@ -98,7 +98,8 @@ constexpr std::array<OptionRow<FitOptions>, 24> kFitTable = {{
      "what is minimised; auto: squared for numbers, logistic for two classes, softmax for more; huber: "
      "outliers count by their size and not by its square, from 1.345 robust deviations of the target on, or "
      "from DELTA on with "
-     "huber(DELTA); poisson: for counts, with predictions above 0"},
+     "huber(DELTA); poisson: for counts, with predictions above 0; gamma: for amounts above 0 whose spread "
+     "grows with their mean"},
     {"features", &FitOptions::features, "EXPRESSION", 0, 0,
      "dictionary of candidate features, e.g. \"linear + gaussian(order=2)\"; default: by the number of rows "
      "and columns and "

@@ -26,7 +26,8 @@ std::vector<const Loss*> one_output_losses() {
 std::vector<double> possible_targets(const Loss& loss) {
   return loss.task() == Task::kClassification ? std::vector<double>{-1, 1}
          : loss.required_of(-1).empty()       ? std::vector<double>{-1, 0, 2.5}
-                                              : std::vector<double>{0, 1, 7};
+         : loss.required_of(0).empty()        ? std::vector<double>{0, 1, 7}
+                                              : std::vector<double>{0.1, 1, 7};
 }
 
 TEST(Losses, DerivativesAgreeWithFiniteDifferences) {
