@@ -11,6 +11,7 @@ from ours import ours_options
 from ours_tables import CASES_FOR_RULES, LARGE_CASES, OTHER_CASES, PAPER_CASES
 from trees import measure_trees
 
+RUNS_OF_TREES = 3
 GROUPS = {"paper": PAPER_CASES, "other": OTHER_CASES, "rules": CASES_FOR_RULES, "large": LARGE_CASES}
 
 
@@ -43,12 +44,19 @@ def make_split(job):
 
 
 def trees(job):
-    """With their defaults on all cores; tuned, where the error counts and not the time, on one: beside other work their
-    threads wait for one another."""
+    """With their defaults on all cores, the fastest of some runs, for beside other work their threads wait for one another;
+    tuned, where the error counts and not the time, on one."""
     case = case_named(job["table"])
     split = pickle.loads(Path(job["pickle"]).read_bytes())
     threads = 1 if job["tuned"] else len(os.sched_getaffinity(0))
-    result = measure_trees(split, case.measure.scoring, job["tuned"], split.test_inputs, 0, threads)
+    runs = 1 if job["tuned"] else RUNS_OF_TREES
+    results = [
+        measure_trees(split, case.measure.scoring, job["tuned"], split.test_inputs, 0, threads) for _ in range(runs)
+    ]
+    result = min(results, key=lambda one: one["fit_seconds"])
+    if not job["tuned"]:  # without threads that wait
+        alone = measure_trees(split, case.measure.scoring, False, split.test_inputs, 0, 1)
+        result["fit_cpu_seconds"] = alone["fit_cpu_seconds"]
     return {
         "seconds": result["fit_seconds"],
         "cpu_seconds": result["fit_cpu_seconds"],

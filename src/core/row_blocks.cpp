@@ -180,17 +180,23 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
   double* values = arena.take(std::max<Index>(block.inputs, 1) * block.stride);
   double* norms = arena.take(block.stride);
   const Index tiled = (count + kRowTile - 1) / kRowTile * kRowTile;
-  std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
-  if (is_direct_) {
-    for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row(position(r));
-  } else {
-    double* copies = arena.take(count * table_->cols);
-    for (Index r = 0; r < count; ++r) copy_row(row_of_table(position(r)), copies + r * table_->cols);
-    for (Index r = 0; r < tiled + kRowsAhead; ++r)
-      rows[static_cast<std::size_t>(r)] = copies + std::min(r, count - 1) * table_->cols;
+  // Where all inputs are warped and kept, the table has nothing to add.
+  if (warped_values_ == nullptr || static_cast<Index>(warped_.size()) < block.inputs) {
+    std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
+    if (is_direct_) {
+      for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row(position(r));
+    } else {
+      double* copies = arena.take(count * table_->cols);
+      for (Index r = 0; r < count; ++r) copy_row(row_of_table(position(r)), copies + r * table_->cols);
+      for (Index r = 0; r < tiled + kRowsAhead; ++r)
+        rows[static_cast<std::size_t>(r)] = copies + std::min(r, count - 1) * table_->cols;
+    }
+    standardise_rows(rows.data(), tiled, is_direct_ ? col_stride_ : 1, standardiser_, values, block.stride,
+                     norms);
   }
-  standardise_rows(rows.data(), tiled, is_direct_ ? col_stride_ : 1, standardiser_, values, block.stride,
-                   norms);
+  const Index first = position(0);
+  bool are_neighbours = true;
+  for (Index r = 1; r < count && are_neighbours; ++r) are_neighbours = position(r) == first + r;
   for (std::size_t i = 0; i < warped_.size(); ++i) {
     double* own = values + warped_[i].position() * block.stride;
     if (warped_values_ == nullptr) {
@@ -198,7 +204,9 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
       continue;
     }
     const double* kept = warped_values_->row(static_cast<Index>(i));
-    for (Index r = 0; r < tiled; ++r) own[r] = kept[position(r)];
+    const Index copied = are_neighbours ? count : 0;
+    std::copy_n(kept + first, copied, own);
+    for (Index r = copied; r < tiled; ++r) own[r] = kept[position(r)];
     warped_[i].stretch(own, tiled);
   }
   if (mixing_ != nullptr) {

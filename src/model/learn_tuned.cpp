@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "mfga/error.hpp"
@@ -103,7 +104,12 @@ TunedModel repeated(Work& work, const PreparedData& data, const TunedModel& foun
   const TunedSearchCallback on_step = progress_of(work);
   const std::vector<Index> some =
       work.plan.tries_all() ? std::vector<Index>() : enough_rows(data.rows.rows());
-  if (some.empty()) return with_all_rows(data.problem(work.workers), found, options, on_step);
+  if (some.empty()) {
+    std::vector<Index> all(static_cast<std::size_t>(data.rows.rows()));
+    std::iota(all.begin(), all.end(), Index{0});
+    const PreparedData kept = data.subset(all);  // which keeps its warped inputs
+    return with_all_rows(kept.problem(work.workers), found, options, on_step);
+  }
   constexpr int kStepsWithAll = 8;
   const PreparedData part = data.subset(some);
   const TunedModel selected = with_all_rows(part.problem(work.workers), found, options, on_step);

@@ -164,7 +164,9 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
     plan.validation = *validation;
   } else if (options.ridge.is_automatic() && start == nullptr && paper.is_own() && paper.norm_bound == 0 &&
              can_validate_quickly(data)) {
+    constexpr Index kEnoughRows = 10000;
     plan.validation = quick_validation();
+    if (!plan.tries_all()) plan.validation->most_rows = kEnoughRows;
   }
   const bool has_ridge = std::ranges::all_of(plan.ridges(), [](double r) { return r > 0; });
   plan.may_tune = options.tune.is_automatic() && has_ridge && can_tune(options, paper);
