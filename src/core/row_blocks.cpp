@@ -137,7 +137,16 @@ BlockedRows BlockedRows::weighted(std::vector<double> weights) const {
   return result;
 }
 
-BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
+BlockedRows BlockedRows::without_inputs() const {
+  BlockedRows result = *this;
+  result.standardiser_ = {};
+  result.warped_.clear();
+  result.warped_values_ = nullptr;
+  result.mixing_ = nullptr;
+  return result;
+}
+
+BlockedRows BlockedRows::subset(std::span<const Index> positions, Workers* workers) const {
   BlockedRows result = *this;
   result.rows_ = static_cast<Index>(positions.size());
   std::vector<Index> chosen;
@@ -149,17 +158,17 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions) const {
       some_weights.push_back((*weights_)[static_cast<std::size_t>(position)]);
   }
   result = result.weighted(std::move(some_weights));
-  result.keep_warped_values();
+  result.keep_warped_values(workers);
   return result;
 }
 
-void BlockedRows::keep_warped_values() {
+void BlockedRows::keep_warped_values(Workers* workers) {
   constexpr Index kMostNumbers = Index{1} << 23U;  // 64 MiB
   warped_values_ = nullptr;
   const auto n_warped = static_cast<Index>(warped_.size());
   if (n_warped == 0 || rows_ > kMostNumbers / n_warped) return;
   Matrix values = Matrix::uninitialised(n_warped, rows_);
-  for (Index i = 0; i < n_warped; ++i) {
+  const auto keep = [&](Index i) {
     const WarpedInput& input = warped_[static_cast<std::size_t>(i)];
     const auto j = static_cast<std::size_t>(input.position());
     for (Index n = 0; n < rows_; ++n) {
@@ -167,6 +176,11 @@ void BlockedRows::keep_warped_values() {
                      standardiser_.inverse_deviations[j];
     }
     input.warp(values.row(i), rows_);
+  };
+  if (workers != nullptr) {
+    workers->run(n_warped, keep);
+  } else {
+    for (Index i = 0; i < n_warped; ++i) keep(i);
   }
   warped_values_ = std::make_shared<const Matrix>(std::move(values));
 }
@@ -181,7 +195,8 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
   double* norms = arena.take(block.stride);
   const Index tiled = (count + kRowTile - 1) / kRowTile * kRowTile;
   // Where all inputs are warped and kept, the table has nothing to add.
-  if (warped_values_ == nullptr || static_cast<Index>(warped_.size()) < block.inputs) {
+  if (block.inputs == 0) std::fill_n(norms, tiled, 0.0);
+  if (block.inputs > 0 && (warped_values_ == nullptr || static_cast<Index>(warped_.size()) < block.inputs)) {
     std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
     if (is_direct_) {
       for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row(position(r));

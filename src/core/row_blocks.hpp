@@ -67,8 +67,11 @@ class BlockedRows {
   // These rows with weights, one for each; none: 1.
   [[nodiscard]] BlockedRows weighted(std::vector<double> weights) const;
   // Some of these rows, by their positions. Their warped inputs are kept, unless they are very many: warps
-  // take longer than all else that is done to a row, and subsets are looked at often.
-  [[nodiscard]] BlockedRows subset(std::span<const Index> positions) const;
+  // take longer than all else that is done to a row, and subsets are looked at often. Without workers one
+  // thread does it.
+  [[nodiscard]] BlockedRows subset(std::span<const Index> positions, Workers* workers = nullptr) const;
+  // The same rows, and their weights, but no inputs: for sums of what is known of each row already.
+  [[nodiscard]] BlockedRows without_inputs() const;
   // These rows with input j times factors[j].
   [[nodiscard]] BlockedRows stretched(std::span<const double> factors) const;
   // These rows with combinations of the inputs in their places: matrix [inputs x inputs] times each.
@@ -108,7 +111,7 @@ class BlockedRows {
   template <class Position>
   [[nodiscard]] RowBlock convert(Index count, Arena& arena, Position position) const;
 
-  void keep_warped_values();
+  void keep_warped_values(Workers* workers);
   // The numbers of a row of the table that are inputs, each at the place of its column.
   void copy_row(Index row, double* out) const;
 

@@ -70,7 +70,8 @@ double mean_loss(const PreparedData& data, const ScoreFunction& score, Workers& 
 
 FoldData fold_data(Work& work, const PreparedData& data, std::shared_ptr<const Candidates> candidates,
                    const std::vector<Index>& training, const std::vector<Index>& held_out) {
-  FoldData fold{data.subset(training), data.subset(held_out), std::move(candidates)};
+  FoldData fold{data.subset(training, &work.workers), data.subset(held_out, &work.workers),
+                std::move(candidates)};
   if (work.plan.options.metric == Metric::kNone) return fold;
   // The metric of all rows was learned with the held-out ones as well: each fold learns its own.
   const Dictionary dictionary(work.report.features);

@@ -282,7 +282,7 @@ class Choosing {
 class Judge {
  public:
   Judge(Work& work, const PreparedData& data, const std::vector<Index>& rows)
-      : work_(work), data_(data.subset(rows)) {}
+      : work_(work), data_(data.subset(rows, &work.workers)) {}
 
   // The models of all folds, for each row their mean.
   [[nodiscard]] PairedLosses compare(const Models& untuned, const Models& tuned) const {

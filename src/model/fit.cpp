@@ -294,7 +294,7 @@ class Fit {
     const Folds halves(data.rows.rows(), 2, plan_.options.seed);
     std::vector<std::vector<Atom>> atoms;
     for (Index half = 0; half < 2; ++half) {
-      const PreparedData some = data.subset(halves.held_out(half));
+      const PreparedData some = data.subset(halves.held_out(half), &workers_);
       if (some.has_one_target()) return;
       atoms.push_back(learn_greedily(work_, some, candidates, task).active.atoms);
     }

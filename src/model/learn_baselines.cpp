@@ -119,7 +119,7 @@ Learned learn_with_kernel(Work& work, const PreparedData& data, double ridge, do
   const double begin = work.plan.times.seconds();
   const std::vector<Index> chosen =
       random_rows(data.rows.rows(), n_rows, options.seed, RandomStream::kSubsample);
-  const PreparedData some = data.subset(chosen);
+  const PreparedData some = data.subset(chosen, &work.workers);
   KernelMachine machine(data.rows, chosen, sigma, work.workers);
   if (work.plan.paper.method == paper::Method::kGlk) machine.add_linear_kernel();
   const KernelSolution solution = machine.solve(some.target.values, *data.target.loss, ridge, data.intercept);

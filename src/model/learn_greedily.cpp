@@ -29,7 +29,7 @@ std::shared_ptr<const Candidates> best_of_candidates(
   for (const auto& candidates : all) {
     double loss = 0;
     for (Index fold = 0; fold < folds.count(); ++fold) {
-      const PreparedData training = data.subset(folds.training(fold));
+      const PreparedData training = data.subset(folds.training(fold), &work.workers);
       const Learned learned = learn_greedily(work, training, *candidates, task);
       loss += mean_loss(data.subset(folds.held_out(fold)), learned.score(), work.workers) /
               static_cast<double>(folds.count());

@@ -107,11 +107,11 @@ TunedModel repeated(Work& work, const PreparedData& data, const TunedModel& foun
   if (some.empty()) {
     std::vector<Index> all(static_cast<std::size_t>(data.rows.rows()));
     std::iota(all.begin(), all.end(), Index{0});
-    const PreparedData kept = data.subset(all);  // which keeps its warped inputs
+    const PreparedData kept = data.subset(all, &work.workers);  // which keeps its warped inputs
     return with_all_rows(kept.problem(work.workers), found, options, on_step);
   }
   constexpr int kStepsWithAll = 8;
-  const PreparedData part = data.subset(some);
+  const PreparedData part = data.subset(some, &work.workers);
   const TunedModel selected = with_all_rows(part.problem(work.workers), found, options, on_step);
   return tuned_further(data.problem(work.workers), selected, kStepsWithAll, options, on_step);
 }
@@ -176,8 +176,8 @@ int learn_metric_of(Work& work, PreparedData& data, const Dictionary& dictionary
   if (data.rows.rows() < validation.folds * kFewestRows) return 0;
   const Folds folds(data.rows.rows(), validation, work.plan.options.seed);
   if (fold_of_one_class(data, folds)) return 0;
-  const PreparedData training = data.subset(folds.training(0));
-  const PreparedData held_out = data.subset(folds.held_out(0));
+  const PreparedData training = data.subset(folds.training(0), &work.workers);
+  const PreparedData held_out = data.subset(folds.held_out(0), &work.workers);
   const LearnedMetric metric = learn_metric(
       training.problem(work.workers), {held_out.rows, held_out.target.values}, kind, work.plan.ridges(),
       search_options(work, data, dictionary, work.plan.penalty, 0), progress_of(work));

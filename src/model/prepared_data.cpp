@@ -10,8 +10,8 @@
 
 namespace mfga {
 
-PreparedData PreparedData::subset(std::span<const Index> positions) const {
-  PreparedData result{target, inputs, text_columns, rows.subset(positions), intercept};
+PreparedData PreparedData::subset(std::span<const Index> positions, Workers* workers) const {
+  PreparedData result{target, inputs, text_columns, rows.subset(positions, workers), intercept};
   result.target.values = values_of(target.values, positions, target.columns);
   return result;
 }
@@ -73,7 +73,7 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
   }
   BlockedRows rows =
       BlockedRows(data.x, inputs).weighted(std::vector<double>(data.weights.begin(), data.weights.end()));
-  if (!counted.positions.empty()) rows = rows.subset(counted.positions);
+  if (!counted.positions.empty()) rows = rows.subset(counted.positions, &workers);
   if (start != nullptr && !start->mixing.values.empty()) rows = rows.mixed(start->mixing);
   PreparedTarget target =
       prepare_target(counted.without_others(data), plan.loss, plan.scale_target_by_range, plan.intercept);

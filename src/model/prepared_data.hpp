@@ -29,7 +29,7 @@ struct PreparedData {
   }
   // Some of the rows, by their positions; with what was found out about all of them: scales and the target's
   // units.
-  [[nodiscard]] PreparedData subset(std::span<const Index> positions) const;
+  [[nodiscard]] PreparedData subset(std::span<const Index> positions, Workers* workers = nullptr) const;
   // Inputs times factors, or combinations of inputs in their places.
   void stretch(std::span<const double> factors);
   void mix(const Matrix& matrix) { rows = rows.mixed(matrix); }

@@ -39,7 +39,7 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums_of_folds(const Problem& p
                                                                 const Candidates& candidates,
                                                                 const Folds& folds, const PartDone& on_part) {
   const std::vector<Index> order = folds.all();
-  const BlockedRows rows = problem.rows.subset(order);
+  const BlockedRows rows = problem.rows.subset(order, &problem.workers);
   const std::vector<double> targets = values_of(problem.targets, order);
   std::vector<Index> ends;
   for (Index fold = 0; fold < folds.groups(); ++fold) {
@@ -64,7 +64,7 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
   FoldLosses losses;
   for (Index fold = 0; fold < folds.count(); ++fold) {
     const std::vector<Index> rows = folds.training(fold);
-    training.push_back({problem.rows.subset(rows), values_of(problem.targets, rows)});
+    training.push_back({problem.rows.subset(rows, &problem.workers), values_of(problem.targets, rows)});
     losses.emplace_back(n_ridges, n_steps);
   }
   std::mutex mutex;

@@ -35,7 +35,7 @@ class DescentRefit final : public FactoredRefit {
     active.intercepts.resize(static_cast<std::size_t>(outputs));
     active.theta.resize(active.atoms.size() * static_cast<std::size_t>(outputs));
     if (size() == 0) return report;  // neither an atom nor an intercept
-    const ActiveAtoms atoms(active.atoms, problem().rows.rows());
+    const ActiveAtoms atoms(active.atoms, problem().rows);
     Descent descent{*this, atoms, coefficients_of(active, outputs), {}, 0, {}};
     if (penalty().norm_bound > 0) {
       report.ridge = meet_norm_bound(penalty().norm_bound, 1e-6, 1.0, [&](double multiplier) {
@@ -156,7 +156,7 @@ class DescentRefit final : public FactoredRefit {
     const Index n_values = x.cols;
     std::vector<double> sums(static_cast<std::size_t>(outputs * n_values + 1));
     sum_over_blocks(
-        problem().rows, problem().workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+        descent.atoms.rows(), problem().workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
           const auto stride = static_cast<int>(block.stride);
           double* values = arena.take(n_values * block.stride);
           double* scores = arena.take(outputs * block.stride);
@@ -171,6 +171,7 @@ class DescentRefit final : public FactoredRefit {
                       static_cast<int>(n_values), static_cast<int>(block.rows), 1.0, first, stride, values,
                       stride, 1.0, out, static_cast<int>(n_values));
         });
+    descent.atoms.have_been_seen();
     double result = sums.back();
     std::vector<double> own(static_cast<std::size_t>(n_values));
     for (Index k = 0; k < outputs; ++k) {

@@ -48,7 +48,7 @@ class NewtonRefit final : public Refit {
 
   using Refit::solve;
   RefitReport solve(ActiveSet& active, Accuracy /*accuracy*/) override {
-    const ActiveAtoms atoms(active.atoms, problem_.rows.rows());
+    const ActiveAtoms atoms(active.atoms, problem_.rows);
     Vector point = Vector::Zero(offset_ + atoms.size());  // (c, theta)
     if (offset_ == 1) point[0] = active.intercepts.front();
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
@@ -106,7 +106,7 @@ class NewtonRefit final : public Refit {
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
-    const ActiveAtoms none({}, problem_.rows.rows());
+    const ActiveAtoms none({}, problem_.rows);
     static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constants().front()), 0));
     factorise(0);
   }
@@ -191,7 +191,7 @@ class NewtonRefit final : public Refit {
     // The sums hold those rows of the Hessian up to the diagonal's tile, the gradient and the loss.
     std::vector<double> sums(static_cast<std::size_t>(n_entries + size + 1));
     sum_over_blocks(
-        problem_.rows, problem_.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+        atoms.rows(), problem_.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
           const auto n_rows = static_cast<int>(block.rows);
           const auto n_values = static_cast<int>(size);
           const auto stride = static_cast<int>(block.stride);
@@ -210,6 +210,7 @@ class NewtonRefit final : public Refit {
                       gradient, 1);
           add_hessian_rows(block, values, second, size, first_row, out, arena);
         });
+    atoms.have_been_seen();
     Expansion expansion;
     const auto theta = point.tail(atoms.size());
     expansion.objective = sums.back() + ridge * theta.squaredNorm();
