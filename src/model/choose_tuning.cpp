@@ -10,8 +10,7 @@
 namespace mfga {
 namespace {
 
-constexpr int kMostJudgedSteps = 128;    // of one tuning, where held-out rows say when to stop
-constexpr std::size_t kFirstRounds = 2;  // that dictionaries are compared after
+constexpr int kMostJudgedSteps = 128;  // of one tuning, where held-out rows say when to stop
 
 using Models = std::vector<TunedModel>;
 
@@ -203,6 +202,11 @@ class Choosing {
     work_.done = done;
   }
 
+  // After which dictionaries are compared. Of few terms all: each says much, and costs little.
+  [[nodiscard]] std::size_t rounds_compared() const {
+    constexpr Index kFewTerms = 12;
+    return work_.plan.options.terms <= kFewTerms ? kFewTerms : 2;
+  }
   [[nodiscard]] bool is_late() const { return is_over(work_.plan.times.deadline(Timetable::kPartOfTuning)); }
   template <class Search>
   void with_options(std::size_t dictionary, double ridge, int steps, Search search) {
@@ -229,7 +233,8 @@ class Choosing {
                 part_before(kFirstHeat, d, dictionaries_.list.size()));
       with_race_options(d, extent.first_steps, [&](const TunedSearchOptions& options) {
         Models models = first_tuned_round(few, select_ridges, ridges_, options, on_step_);
-        tried.push_back({d, with_rounds(few, std::move(models), kFirstRounds, ridges_, options, on_step_)});
+        tried.push_back(
+            {d, with_rounds(few, std::move(models), rounds_compared(), ridges_, options, on_step_)});
       });
       offer_to_keep(work_, tried.back().models.front(), features(d));
       if (is_late()) break;
@@ -264,7 +269,7 @@ class Choosing {
   [[nodiscard]] Models two_rounds(const Choice& one, bool stretches_inputs) {
     Models models = nothing_tuned(folds(), one.models.front().rounds.front().select_ridge, stretches_inputs);
     with_race_options(one.dictionary, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
-      models = with_rounds(folds(), std::move(models), kFirstRounds, ridges_, options, on_step_);
+      models = with_rounds(folds(), std::move(models), rounds_compared(), ridges_, options, on_step_);
     });
     return models;
   }
