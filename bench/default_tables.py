@@ -8,11 +8,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "repro"))
 
 from ours import ours_options
-from ours_tables import CASES_FOR_RULES, LARGE_CASES, OTHER_CASES, PAPER_CASES
+from ours_tables import CASES_FOR_RULES, CLASSES_CASES, LARGE_CASES, OTHER_CASES, PAPER_CASES
 from trees import measure_trees
 
 RUNS_OF_TREES = 3
-GROUPS = {"paper": PAPER_CASES, "other": OTHER_CASES, "rules": CASES_FOR_RULES, "large": LARGE_CASES}
+GROUPS = {"paper": PAPER_CASES, "other": OTHER_CASES, "rules": CASES_FOR_RULES, "classes": CLASSES_CASES, "large": LARGE_CASES}
 
 
 def case_named(name):

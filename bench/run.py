@@ -40,7 +40,7 @@ def parse_arguments():
     )
     of_defaults = parser.add_argument_group("the setting `defaults`")
     of_defaults.add_argument(
-        "--tables", type=lambda text: text.split(","), metavar="A,B", help="only these tables, or groups: paper,other,rules,large"
+        "--tables", type=lambda text: text.split(","), metavar="A,B", help="only these tables, or groups: paper,other,rules,classes,large"
     )
     of_defaults.add_argument("--splits", type=int, help="splits of each table, or seeds where it has one split; 3")
     of_defaults.add_argument("--no-tuned-trees", action="store_true", help="trees with their defaults only")

@@ -254,6 +254,42 @@ CASES_FOR_RULES = [
     *(case_for_rules(name, LOG_LOSS) for name in ("phoneme", "churn", "twonorm", "coil2000", "mushroom")),
     case_for_rules("ring", LOG_LOSS, "ringnorm"),
 ]
+
+
+def with_classes(make_frame):
+    """The last column as text: for the tool, numbers of more than two values are numbers."""
+
+    def make_classes(data):
+        frame = make_frame(data)
+        target = frame.columns[-1]
+        return frame.assign(**{target: "class " + frame[target].astype(str)})
+
+    return make_classes
+
+
+def several_classes(name, make_frame, terms, n_splits=SPLITS_OF_SMALL_TABLES, test_size=TEST_PART):
+    return Case(name, WRONG_LABELS, random_splits(with_classes(make_frame), True, n_splits, test_size), {terms: None})
+
+
+# More than two classes.
+CLASSES_CASES = [
+    several_classes("letter", lambda data: pandas.read_csv(data / "letter" / "letter.csv"), 400, 1, 0.2),
+    several_classes("digits", shipped(datasets.load_digits), 200, 5),
+    *(
+        several_classes(name, table_for_rules(name), 200)
+        for name in (
+            "connect-4",
+            "dna",
+            "krkopt",
+            "optdigits",
+            "page-blocks",
+            "satimage",
+            "segmentation",
+            "shuttle",
+            "texture",
+        )
+    ),
+]
 LARGE_CASES = [
     Case("friedman1 100k", RMSE, large_friedman(100_000), {100: None}),
     Case("friedman1 1M", RMSE, large_friedman(1_000_000), {40: None}),
