@@ -62,15 +62,16 @@ Json to_json(const Evaluation& evaluation) {
   Json json;
   if (const auto& m = evaluation.regression) json = regression_json(*m);
   if (!evaluation.targets.empty()) {
-    double sum = 0;
+    std::optional<double> sum = 0;
     Json targets = Json::array();
     for (const auto& [name, metrics] : evaluation.targets) {
-      sum += metrics.r2.value_or(0);
+      sum = sum && metrics.r2 ? std::optional(*sum + *metrics.r2) : std::nullopt;
       Json one = regression_json(metrics);
       one["target"] = name;
       targets.push_back(std::move(one));
     }
-    json = {{"mean_r2", sum / static_cast<double>(evaluation.targets.size())}, {"targets", targets}};
+    if (sum) *sum /= static_cast<double>(evaluation.targets.size());
+    json = {{"mean_r2", number(sum)}, {"targets", targets}};
   }
   if (const auto& m = evaluation.classes) {
     json = {{"error_percent", m->error_percent}, {"base_error_percent", m->base_error_percent},

@@ -241,7 +241,7 @@ void run_train(TrainCommand& command, bool validation_given) {
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 
-  if (!command.target.empty()) command.common.read.names = {command.target};
+  if (!command.target.empty()) command.common.read.names = column_list({command.target}, {}, "--target");
   progress.show("reading " + command.train_path);
   Measured measured;
   Tables tables;

@@ -122,15 +122,15 @@ std::vector<std::string> printable(std::vector<std::string> texts) {
 std::string whole_number_note(const Table& table) {
   constexpr std::size_t kMost = 10;
   std::set<double> values;
+  if (!table.target_names.empty()) return "";
   for (const double value : table.target) {
     values.insert(value);
     if (value != std::floor(value) || values.size() > kMost) return "";
   }
   if (values.size() < 3) return "";
   return fmt::format(
-      "note: the {} values of the target ({}) are taken as numbers; if they are classes: two are supported "
-      "now, "
-      "so keep the rows of two of them, or make one class of all but one\n",
+      "note: the {} values of the target ({}) are taken as numbers; if they are classes, say --task "
+      "classification\n",
       values.size(), fmt::join(values, ", "));
 }
 

@@ -31,6 +31,7 @@ std::vector<double> positions_of(const Model& model, const Table& table, std::ve
   std::vector<double> positions(table.target.size());
   Index dropped_dots = 0;
   for (std::size_t n = 0; n < positions.size(); ++n) {
+    if (!table.weights.empty() && table.weights[n] == 0) continue;  // it does not count
     const std::string label = table.labels.empty() ? number_label(table.target[n])
                                                    : table.labels[static_cast<std::size_t>(table.target[n])];
     auto found = known.find(label);

@@ -117,9 +117,12 @@ class Fit {
     report_.features = dictionaries.list[dictionaries.whole];
     // The dictionary's size is known, and refused if need be, before any work is done.
     const Dictionary dictionary(report_.features);
-    const ProblemSize size{static_cast<double>(data.rows.rows()), dictionary.candidates(data.rows.inputs()),
-                           static_cast<double>(options.terms), static_cast<double>(options.per_step),
-                           options.precision};
+    const ProblemSize size{static_cast<double>(data.rows.rows()),
+                           dictionary.candidates(data.rows.inputs()),
+                           static_cast<double>(options.terms),
+                           static_cast<double>(options.per_step),
+                           options.precision,
+                           static_cast<double>(data.target.outputs.size())};
     EngineKind engine = choose_engine(plan_, size, workers_.threads());
     const double limit = memory_limit_bytes(options);
     const double needed = engine_cost(plan_, engine, size, workers_.threads()).bytes;

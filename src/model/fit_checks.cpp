@@ -96,8 +96,9 @@ double share_found_again(const Problem& problem, std::vector<Atom> atoms, const 
   atoms.insert(atoms.end(), others.begin(), others.end());
   const auto n = static_cast<Index>(atoms.size());
   const Matrix products = atom_products(problem.rows, problem.targets, atoms, n, problem.workers);
+  const Index first_atom = 1 + problem.target_columns();
   const auto covariance = [&](Index i, Index j) {
-    return products(i, 2 + j) - products(i, 0) * products(j, 0) / problem.count();
+    return products(i, first_atom + j) - products(i, 0) * products(j, 0) / problem.count();
   };
   Index found = 0;
   for (Index i = 0; i < n; ++i) {

@@ -182,7 +182,8 @@ std::string several_outputs_text(const Model& model, const std::vector<std::stri
   std::string text =
       model.task == Task::kClassification
           ? fmt::format("score of each class of {}, of which the largest wins", model.target_name)
-          : fmt::format("the targets {}", model.target_name);
+      : model.loss.empty() ? fmt::format("the targets {}", model.target_name)
+                           : loss_of_kind(model.loss).score_text("each of the targets " + model.target_name);
   text += is_cut ? fmt::format(" (the first {} of {} columns)\n", columns, model.outputs.size()) : "\n";
   text += line([&](std::size_t k) { return model.outputs[k].name; }, "");
   text +=

@@ -68,8 +68,9 @@ std::string prediction_text(const Model& model) {
   if (model.task == Task::kRegression) {
     std::string text;
     for (const Output& output : model.outputs) {
-      const std::string_view of_score =
-          model.loss.empty() ? "score" : loss_of_kind(model.loss).prediction_text();
+      std::string of_score(model.loss.empty() ? "score" : loss_of_kind(model.loss).prediction_text());
+      constexpr std::string_view kScore = "score";
+      of_score.insert(of_score.find(kScore) + kScore.size(), of_output(model, output));
       text += fmt::format("  prediction{} = {} + {} * {}\n", of_output(model, output), output.shift,
                           output.scale, of_score);
     }

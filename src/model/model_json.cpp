@@ -301,6 +301,11 @@ void read_target(const Node& target, bool has_outputs, Model& model) {
     for (const Node& node : nodes) {
       Output& output = model.outputs.emplace_back();
       if (!is_one) output.name = node.member("name").text();
+      const auto is_named = [&](const Output& other) {
+        return &other != &output && other.name == output.name;
+      };
+      if (!is_one && (output.name.empty() || std::ranges::any_of(model.outputs, is_named)))
+        node.member("name").fail("expected names that differ");
       output.shift = node.member("shift").number();
       output.scale = node.member("scale").positive_number();
     }

@@ -56,11 +56,14 @@ bool can_tune(const FitOptions& options, const paper::Options& paper) {
 }
 
 // What is defined for one output only.
-void refuse_several_outputs(const FitOptions& options, const paper::Options& paper) {
-  const std::string_view what = paper.method != paper::Method::kMfga          ? "`method`"
-                                : options.nu == KernelWeights::kAlignment     ? "`nu=alignment`"
-                                : options.search == Search::kHardThresholding ? "`search=htp`"
-                                                                              : "";
+void refuse_several_outputs(const FitOptions& options, const paper::Options& paper, const Loss& loss) {
+  const bool is_quadratic = loss.constant_curvature().has_value();
+  const std::string_view what = paper.method != paper::Method::kMfga           ? "`method`"
+                                : paper.norm_bound > 0 && !is_quadratic        ? "`norm_bound`"
+                                : options.nu == KernelWeights::kAlignment      ? "`nu=alignment`"
+                                : options.nu == KernelWeights::kCrossValidated ? "`nu=cv`"
+                                : options.search == Search::kHardThresholding  ? "`search=htp`"
+                                                                               : "";
   if (what.empty()) return;
   throw Error(ErrorKind::kInvalidArgument,
               fmt::format("{} is for one target or two classes; leave it out for several", what));
@@ -131,7 +134,7 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
   plan.task = resolve_task(options.task, loss, data);
   plan.loss = resolve_loss(loss, plan.task, data);
   plan.targets = data.targets();
-  if (plan.loss->outputs(plan.targets) > 1) refuse_several_outputs(options, paper);
+  if (plan.loss->outputs(plan.targets) > 1) refuse_several_outputs(options, paper, *plan.loss);
   const bool regression = plan.task == Task::kRegression;
   plan.select = options.select.value_or(paper.preset ? Selection::kGradient : Selection::kGain);
   plan.selection.rule = plan.select == Selection::kGain ? Rule::kGain : Rule::kGradient;

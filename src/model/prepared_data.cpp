@@ -76,7 +76,8 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
   if (!counted.positions.empty()) rows = rows.subset(counted.positions, &workers);
   if (start != nullptr && !start->mixing.values.empty()) rows = rows.mixed(start->mixing);
   PreparedTarget target =
-      prepare_target(counted.without_others(data), plan.loss, plan.scale_target_by_range, plan.intercept);
+      prepare_target(counted.without_others(data), plan.loss, plan.scale_target_by_range, plan.intercept,
+                     start == nullptr ? std::span<const Output>() : std::span<const Output>(start->outputs));
   return {std::move(target), std::move(inputs), std::move(text_columns),
           std::move(rows),   plan.intercept,    counted.positions};
 }

@@ -43,6 +43,15 @@ void check_finite(const TrainingData& data) {
   }
 }
 
+std::vector<std::string> labels_of(const TrainingData& data, const std::set<double>& classes) {
+  std::vector<std::string> labels;
+  for (const double value : classes) {
+    labels.push_back(data.labels.empty() ? number_label(value)
+                                         : data.labels[static_cast<std::size_t>(value)]);
+  }
+  return labels;
+}
+
 // More, or fewer rows of a class on average, would hardly be classes.
 constexpr std::size_t kMostClasses = 1000;
 constexpr std::size_t kRowsPerClass = 2;
@@ -75,20 +84,28 @@ void check_labels(const TrainingData& data) {
   }
 }
 
-PreparedTarget prepare_classes(const TrainingData& data) {
+// Throws if they can hardly be classes.
+std::set<double> classes_of(const TrainingData& data) {
+  std::set<double> classes = distinct_values(data.y, data.y.size());
+  if (classes.size() >= 2 && classes.size() <= kMostClasses &&
+      kRowsPerClass * classes.size() <= data.y.size())
+    return classes;
+  throw class_count_error(data, labels_of(data, classes));
+}
+
+PreparedTarget prepare_classes(const TrainingData& data, const Loss& loss) {
   PreparedTarget target;
   target.task = Task::kClassification;
-  const std::set<double> classes = distinct_values(data.y, data.y.size());
-  std::vector<std::string> labels;
-  for (const double value : classes) {
-    labels.push_back(data.labels.empty() ? number_label(value)
-                                         : data.labels[static_cast<std::size_t>(value)]);
+  const std::set<double> classes = classes_of(data);
+  const Index outputs = loss.outputs(1);
+  if (outputs != (outputs == 1 ? std::ssize(classes) - 1 : std::ssize(classes))) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("the {} loss is for {} classes, and the target {} has {}; leave `loss` out",
+                            loss.name(), outputs == 1 ? 2 : outputs, data.target_name, classes.size()));
   }
-  if (labels.size() < 2 || labels.size() > kMostClasses || kRowsPerClass * labels.size() > data.y.size())
-    throw class_count_error(data, std::move(labels));
-  target.labels = std::move(labels);
+  target.labels = labels_of(data, classes);
   target.values.reserve(data.y.size());
-  if (classes.size() == 2) {
+  if (outputs == 1) {
     for (const double value : data.y) target.values.push_back(value == *classes.begin() ? -1.0 : 1.0);
     target.outputs.emplace_back();
     return target;
@@ -175,7 +192,7 @@ double deviation(const TargetColumn& targets) {
 }
 
 PreparedTarget prepare_numbers(const TrainingData& data, const Loss& loss, bool scale_by_range,
-                               Intercept intercept) {
+                               Intercept intercept, std::span<const Output> units) {
   PreparedTarget target;
   target.columns = data.targets();
   for (std::size_t k = 0; k < static_cast<std::size_t>(target.columns); ++k) {
@@ -188,11 +205,17 @@ PreparedTarget prepare_numbers(const TrainingData& data, const Loss& loss, bool 
     std::vector<double> values(y.begin(), y.end());
     if (target.columns > 1) output.name = name;
     if (loss.is_of_differences()) {
-      if (scale_by_range) {
+      if (target.columns > 1 && std::ssize(units) == target.columns) {
+        output.shift = units[k].shift;
+        output.scale = units[k].scale;
+      } else if (scale_by_range) {
         output.shift = 0.5 * (lowest + highest);
         output.scale = 0.5 * (highest - lowest);
       } else if (target.columns > 1) {
-        output.scale = deviation({values, data.weights});  // no target counts more than another
+        // No target counts more than another; outliers do not matter to losses that they do not matter to.
+        const TargetColumn column{values, data.weights};
+        const double robust = loss.constant_curvature() ? 0 : robust_deviation(column);
+        output.scale = robust > 0 ? robust : deviation(column);
       }
       for (double& value : values) value = (value - output.shift) / output.scale;
       if (intercept == Intercept::kUnpenalised) {
@@ -248,7 +271,7 @@ Task resolve_task(const std::optional<Task>& choice, std::string_view loss, cons
 std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task, const TrainingData& data) {
   const bool has_classes = task == Task::kClassification;
   if (choice == "softmax" || (choice.empty() && has_classes)) {
-    const std::size_t classes = distinct_values(data.y, data.y.size()).size();
+    const std::size_t classes = classes_of(data).size();
     if (choice == "softmax" || classes > 2) return find_loss(fmt::format("softmax({})", classes));
   }
   if (choice.empty()) return find_loss(has_classes ? "logistic" : "squared");
@@ -261,10 +284,10 @@ std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task, con
 }
 
 PreparedTarget prepare_target(const TrainingData& data, std::shared_ptr<const Loss> loss, bool scale_by_range,
-                              Intercept intercept) {
+                              Intercept intercept, std::span<const Output> units) {
   PreparedTarget target = loss->task() == Task::kClassification
-                              ? prepare_classes(data)
-                              : prepare_numbers(data, *loss, scale_by_range, intercept);
+                              ? prepare_classes(data, *loss)
+                              : prepare_numbers(data, *loss, scale_by_range, intercept, units);
   target.loss = std::move(loss);
   return target;
 }

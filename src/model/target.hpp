@@ -36,8 +36,10 @@ struct PreparedTarget {
 // `choice` is the name of a loss; empty: squared, logistic, or softmax for more than two classes.
 [[nodiscard]] std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task,
                                                        const TrainingData& data);
+// `units`: those of several targets where a model is gone on from, else empty.
 [[nodiscard]] PreparedTarget prepare_target(const TrainingData& data, std::shared_ptr<const Loss> loss,
-                                            bool scale_by_range, Intercept intercept);
+                                            bool scale_by_range, Intercept intercept,
+                                            std::span<const Output> units = {});
 [[nodiscard]] std::string column_name(const TrainingData& data, Index column);
 // How a numeric class label is written: the shortest decimal.
 [[nodiscard]] std::string number_label(double value);

@@ -24,8 +24,12 @@ class ActiveAtoms {
   [[nodiscard]] Index size() const { return values_.size(); }
   // The rows to sum over; without their inputs, which take time to load, once all values are kept.
   [[nodiscard]] const BlockedRows& rows() const { return are_all_kept_ ? bare_rows_ : rows_; }
-  // Tells that all of them have been looked at.
-  void have_been_seen() const { are_all_kept_ = are_all_kept_ || kept_ != nullptr; }
+  // Looks whether all of them have been seen.
+  void have_been_seen() const {
+    if (are_all_kept_ || kept_ == nullptr) return;
+    const auto blocks = static_cast<std::size_t>(rows_.blocks());
+    are_all_kept_ = std::all_of(is_kept_.get(), is_kept_.get() + blocks, [](bool kept) { return kept; });
+  }
   // out[i * block.stride + n] = atom i on row n.
   void evaluate(const RowBlock& block, double* out, Arena& arena) const {
     if (kept_ == nullptr) {

@@ -36,15 +36,8 @@ class DescentRefit final : public FactoredRefit {
     active.theta.resize(active.atoms.size() * static_cast<std::size_t>(outputs));
     if (size() == 0) return report;  // neither an atom nor an intercept
     const ActiveAtoms atoms(active.atoms, problem().rows);
-    Descent descent{*this, atoms, coefficients_of(active, outputs), {}, 0, {}};
-    if (penalty().norm_bound > 0) {
-      report.ridge = meet_norm_bound(penalty().norm_bound, 1e-6, 1.0, [&](double multiplier) {
-        minimise(descent, multiplier, accuracy, report);
-        return theta_norm(descent.start);
-      });
-    } else {
-      minimise(descent, penalty().ridge, accuracy, report);
-    }
+    Descent descent{*this, atoms, coefficients_of(active, outputs), {}, {}};
+    minimise(descent, accuracy, report);
     for (Index k = 0; k < outputs; ++k) {
       if (offset() == 1) active.intercepts[static_cast<std::size_t>(k)] = descent.start(k, 0);
       for (Index m = 0; m < active.size(); ++m)
@@ -60,7 +53,6 @@ class DescentRefit final : public FactoredRefit {
     const ActiveAtoms& atoms;
     Matrix start;
     Matrix moved;  // where F was evaluated last
-    double ridge;
     std::exception_ptr error;
     double tolerance = 0;
     bool converged = false;
@@ -76,21 +68,12 @@ class DescentRefit final : public FactoredRefit {
     return result;
   }
 
-  [[nodiscard]] double theta_norm(const Matrix& coefficients) const {
-    double square = 0;
-    for (Index k = 0; k < coefficients.rows; ++k) {
-      for (Index m = offset(); m < coefficients.cols; ++m) square += coefficients(k, m) * coefficients(k, m);
-    }
-    return std::sqrt(square);
-  }
-
   // From descent.start, which becomes the minimum.
-  static void minimise(Descent& descent, double ridge, Accuracy accuracy, RefitReport& report) {
+  static void minimise(Descent& descent, Accuracy accuracy, RefitReport& report) {
     constexpr double kFullTolerance = 1e-11;
     constexpr double kRoughTolerance = 1e-4;
     constexpr int kMostSteps = 1000;
     constexpr int kMostRoughSteps = 12;  // the next solution goes on from there
-    descent.ridge = ridge;
     descent.tolerance = accuracy == Accuracy::kFull ? kFullTolerance : kRoughTolerance;
     descent.converged = false;
     lbfgs_parameter_t parameters;
@@ -177,8 +160,8 @@ class DescentRefit final : public FactoredRefit {
     for (Index k = 0; k < outputs; ++k) {
       std::copy_n(sums.begin() + k * n_values, n_values, own.begin());
       for (Index m = offset(); m < n_values; ++m) {
-        result += descent.ridge * x(k, m) * x(k, m);
-        own[static_cast<std::size_t>(m)] += 2 * descent.ridge * x(k, m);
+        result += penalty().ridge * x(k, m) * x(k, m);
+        own[static_cast<std::size_t>(m)] += 2 * penalty().ridge * x(k, m);
       }
       factor().solve_lower(own);
       for (Index m = 0; m < n_values; ++m)

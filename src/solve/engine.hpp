@@ -91,6 +91,7 @@ struct ProblemSize {
   double terms = 0;
   double per_step = 1;
   Precision precision = Precision::kMixed;
+  double outputs = 1;
 };
 [[nodiscard]] EngineCost lazy_engine_cost(const ProblemSize& size);
 [[nodiscard]] EngineCost gram_engine_cost(const ProblemSize& size);

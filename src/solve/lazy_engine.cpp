@@ -221,18 +221,20 @@ EngineCost lazy_engine_cost(const ProblemSize& size) {
   const double steps = size.terms / size.per_step;
   // Gradient passes, in single precision twice as fast; then scores and products evaluate the active atoms
   // twice per step (about four operations each), and the products themselves.
-  const double pass = (size.precision == Precision::kMixed ? 1 : 2) * size.rows * size.candidates;
+  const double pass =
+      size.outputs * (size.precision == Precision::kMixed ? 1 : 2) * size.rows * size.candidates;
   const double operations =
       pass * (steps + 1) + 4 * size.rows * size.terms * steps + size.rows * size.terms * size.terms;
   const Index blocks = static_cast<Index>(size.rows) / kBlockRows + 1;
   constexpr double kFarTooMany = 1e12;  // what comes after is refused in any case
-  const auto candidates = static_cast<Index>(std::min(size.candidates, kFarTooMany));
+  const auto candidates = static_cast<Index>(std::min(size.outputs * size.candidates, kFarTooMany));
   const auto shards = [&](Index numbers) { return static_cast<double>(shard_count(blocks, numbers)); };
   // The gain of all candidates is kept up to date with some of the terms at a time.
   const double together = std::min(size.terms, static_cast<double>(correlations_at_a_time(candidates)));
   const double correlations = together * (shards(static_cast<Index>(together) * candidates) + 1);
   const double numbers = std::max(shards(candidates), correlations) + 3;
-  return {operations, sizeof(double) * (numbers * size.candidates + 2 * size.rows)};
+  return {operations,
+          sizeof(double) * (numbers * size.outputs * size.candidates + 2 * size.outputs * size.rows)};
 }
 
 }  // namespace mfga

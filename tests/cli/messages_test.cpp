@@ -39,7 +39,7 @@ TEST_F(Messages, WholeNumbersThatMayBeClassesAreNamed) {
     return run_well(arguments).out;
   };
   expect_message(report(table, "auto"),
-                 {"the 3 values of the target (0, 1, 2) are taken as numbers", "two are supported"});
+                 {"the 3 values of the target (0, 1, 2) are taken as numbers", "--task classification"});
   EXPECT_EQ(report(table, "regression").find("taken as numbers"), std::string::npos);
   EXPECT_EQ(report(regression_csv(40), "auto").find("taken as numbers"), std::string::npos);
 }

@@ -73,6 +73,21 @@ TEST_F(SeveralOutputsTool, ALabelThatTheModelDoesNotKnowIsNamed) {
                  {"new.csv:2", "\"pink\"", "\"blue, dark\", \"green\" and \"red\""});
 }
 
+TEST_F(SeveralOutputsTool, ALabelOfRowsWithoutWeightDoesNotMatter) {
+  std::string text = "a,b,w,kind\n1,2,0,odd\n";
+  for (const SmallRow& row : small_rows(90))
+    text += fmt::format("{},{},1,{}\n", row.a, row.b, row.a > 0.4 ? "red" : row.b > 0 ? "green" : "blue");
+  const Json report = train(write(text), {"--weight", "w"});
+  EXPECT_EQ(report["labels"], (std::vector<std::string>{"blue", "green", "red"}));
+}
+
+TEST_F(SeveralOutputsTool, TargetsThatAreNumbersAreFoundInTheHeader) {
+  std::string text = "a,b,2001,2002\n";
+  for (const SmallRow& row : small_rows(60)) text += fmt::format("{},{},{},{}\n", row.a, row.b, row.a, row.b);
+  EXPECT_EQ(train(write(text), {"--target", "2001,2002"})["test"], Json());
+  EXPECT_EQ(load_model(path("m.json")).outputs[1].name, "2002");
+}
+
 TEST_F(SeveralOutputsTool, NumbersAreClassesIfAsked) {
   std::string text = "a,b,y\n";
   for (const SmallRow& row : small_rows(120))

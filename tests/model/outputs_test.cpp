@@ -210,9 +210,77 @@ TEST(SeveralOutputsModel, GoesOnFromAModel) {
   EXPECT_LT(second.training.risk, first.training.risk);
 }
 
+TEST(SeveralClasses, LossesAreForTheirNumberOfClasses) {
+  const Sample sample;
+  for (const std::string loss : {"softmax(2)", "softmax(5)", "logistic"}) {
+    AllOptions options = options_of(4);
+    options.loss = loss;
+    const std::string message = error_of(sample.three_classes(), options);
+    EXPECT_NE(message.find("and the target y has 3"), std::string::npos) << message;
+  }
+  // Two classes with a score each, if asked for.
+  std::vector<double> two = sample.classes;
+  for (double& position : two) position = std::min(position, 1.0);
+  AllOptions options = options_of(4);
+  options.loss = "softmax";
+  const FitResult result = fit({.x = sample.x.view(), .y = two}, options);
+  EXPECT_EQ(result.model.n_outputs(), 2);
+  EXPECT_LT(evaluate(result.model, sample.x.view(), two).classes->error_percent, 25);
+}
+
+TEST(SeveralTargets, HuberIsRobustForEach) {
+  Sample sample;
+  for (std::size_t n = 0; n < static_cast<std::size_t>(kRows); ++n) {
+    sample.targets[n] = 2 * sample.x(static_cast<Index>(n), 0) + (n % 25 == 0 ? 1e4 : 0);
+  }
+  AllOptions options = options_of(3);
+  options.features = "linear";
+  options.loss = "huber";
+  set(options, "scale", "standard");
+  const Model model = fit(sample.two_targets(), options).model;
+  const std::vector<double> predictions = model.predict(sample.x.view());
+  for (Index n = 1; n < 20; ++n)
+    EXPECT_NEAR(predictions[static_cast<std::size_t>(2 * n)], 2 * sample.x(n, 0), 0.5) << n;
+}
+
+TEST(SeveralTargets, StabilityLooksAtAtomsAlone) {
+  Sample sample;
+  for (std::size_t n = 0; n < static_cast<std::size_t>(kRows); ++n)
+    sample.targets[n + static_cast<std::size_t>(kRows)] = 3 * sample.targets[n];
+  const FitResult both = fit(sample.two_targets(), options_of(5));
+  const FitResult one =
+      fit({.x = sample.x.view(), .y = std::span(sample.targets).first(static_cast<std::size_t>(kRows))},
+          options_of(5));
+  EXPECT_DOUBLE_EQ(both.report.stability, one.report.stability);
+}
+
+TEST(SeveralTargets, GoOnFromAModelOfOtherRows) {
+  const Sample sample;
+  const Model first = fit(sample.two_targets(), options_of(3)).model;
+  std::vector<double> some;
+  const std::size_t rows = kRows / 2;
+  for (const std::size_t target : {std::size_t{0}, std::size_t{1}})
+    some.insert(some.end(), sample.targets.begin() + static_cast<Index>(target * kRows),
+                sample.targets.begin() + static_cast<Index>(target * kRows + rows));
+  TrainingData data = sample.two_targets();
+  data.x = sample.x.view().middle_rows(0, static_cast<Index>(rows));
+  data.y = some;
+  AllOptions options = options_of(5);
+  options.start = &first;
+  EXPECT_EQ(fit(data, options).model.terms.size(), 5U);
+}
+
 TEST(SeveralOutputsModel, SaysWhatIsNotPossible) {
   const Sample sample;
   AllOptions options = options_of(4);
+  set(options, "nu", "cv");
+  EXPECT_NE(error_of(sample.two_targets(), options).find("`nu=cv`"), std::string::npos);
+  options = options_of(4);
+  options.norm_bound = 1;
+  options.ridge = Ridge::automatic();
+  EXPECT_NE(error_of(sample.three_classes(), options).find("`norm_bound`"), std::string::npos);
+  EXPECT_EQ(fit(sample.two_targets(), options).model.terms.size(), 4U);
+  options = options_of(4);
   EXPECT_NE(error_of({.x = sample.x.view(), .y = sample.classes, .target_names = {"a", "b"}}, options)
                 .find("2 targets need 1200"),
             std::string::npos);
