@@ -28,10 +28,10 @@ struct TrainingData {
   std::span<const double> y;
   std::vector<std::string> columns = {};  // names of x's columns; empty: x0, x1, ...
   std::string target_name = "y";
-  std::vector<std::string> labels = {};        // if y holds positions in a list of class labels: the list
-  Index unnamed_columns = 0;                   // of a file without column names; see Model
-  std::vector<TextColumn> text_columns = {};   // which columns of x are levels of text; see Table
-  const RowLines* lines = nullptr;             // where the rows stand in a file, for messages
+  std::vector<std::string> labels = {};       // if y holds positions in a list of class labels: the list
+  Index unnamed_columns = 0;                  // of a file without column names; see Model
+  std::vector<TextColumn> text_columns = {};  // which columns of x are levels of text; see Table
+  const RowLines* lines = nullptr;            // where the rows stand in a file, for messages
   // How much each row counts: a row of weight 2 is worth two copies of it, one of weight 0 is left out.
   // Empty: 1.
   std::span<const double> weights = {};
