@@ -90,7 +90,6 @@ class DescentRefit final : public FactoredRefit {
     lbfgs_free(moves);
     if (descent.error) std::rethrow_exception(descent.error);
     report.converged = report.converged && (descent.converged || accuracy == Accuracy::kRough);
-    report.newton_steps = 0;
   }
 
   // start + L^-T moves / sqrt(h), output by output.
