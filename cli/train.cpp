@@ -126,6 +126,7 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& f
                  ProgressLine& progress, RepeatedEvaluations& repeats) {
   FitOptions options = command.fit;
   options.ridge = first.model.training.ridge;
+  options.terms = std::max<Index>(1, std::ssize(first.model.terms));
   for (Index repeat = 1; repeat < command.repeats; ++repeat) {
     if (first.report.stopped) {
       first.report.cut_short.push_back(fmt::format("the repeats ({} of {})", repeat, command.repeats));
@@ -173,8 +174,12 @@ void check_arguments(TrainCommand& command, bool validation_given) {
   if (command.fit.ridge.validation() == nullptr && validation_given) {
     throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
   }
+  if (!command.path_path.empty() && command.fit.terms) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "--path is for --terms auto, which tries several numbers of terms; leave one of them out");
+  }
   check_files({{"the table", command.train_path}, {"--test", command.test_path}},
-              {{"--model", command.model_path}});
+              {{"--model", command.model_path}, {"--path", command.path_path}});
   // That the model can be saved where it is to be saved is found out before the work.
   if (!command.model_path.empty()) {
     const OutputFile writable(command.model_path);
@@ -262,6 +267,11 @@ void run_train(TrainCommand& command, bool validation_given) {
   // Whatever fails from here on, the work is not lost.
   const auto save_start = Clock::now();
   if (!command.model_path.empty()) save(result.model, command.model_path);
+  if (!command.path_path.empty()) {
+    OutputFile file(command.path_path);
+    file.write(path_file_text(result.report, command.path_path));
+    file.commit();
+  }
   measured.timing.save = seconds_since(save_start);
   try {
     measure(command, tables, result, start, progress, measured);
@@ -346,6 +356,13 @@ void add_train(CLI::App& tool) {
       ->type_name("MODEL")
       ->group("Learning");
   app->add_option("--model", command->model_path, "where to save the model (JSON)")
+      ->check(file_name())
+      ->type_name("FILE")
+      ->group("Output");
+  app->add_option(
+         "--path", command->path_path,
+         "where to save the losses of held-out rows by number of terms, with --terms auto: CSV if the "
+         "name ends in .csv, else JSON")
       ->check(file_name())
       ->type_name("FILE")
       ->group("Output");

@@ -57,6 +57,38 @@ Json tuning_to_json(const TuningReport& tuning) {
   return json;
 }
 
+Json sizes_to_json(const std::vector<TriedSize>& sizes) {
+  Json list = Json::array();
+  for (const TriedSize& size : sizes) {
+    list.push_back({{"terms", size.terms},
+                    {"held_out", size.held_out},
+                    {"standard_error", size.standard_error},
+                    {"ridge", size.ridge},
+                    {"chosen", size.is_chosen}});
+  }
+  return list;
+}
+
+// The number of terms that was chosen, and what about half and twice as many would cost.
+void print_sizes(const FitReport& report, const std::string& rule) {
+  const std::vector<TriedSize>& sizes = report.sizes;
+  const auto chosen = std::ranges::find(sizes, true, &TriedSize::is_chosen);
+  if (chosen == sizes.end()) return;
+  // Of those on one side of the chosen one, the nearest to a number of terms.
+  const auto nearest = [](auto begin, auto end, Index terms) {
+    return std::ranges::min_element(begin, end, {},
+                                    [&](const TriedSize& size) { return std::abs(size.terms - terms); });
+  };
+  const auto text = [](std::string_view sign, auto size, auto none) {
+    return size == none ? "" : fmt::format("{} {:.5g} with {}", sign, size->held_out, size->terms);
+  };
+  const auto half = nearest(sizes.begin(), chosen, chosen->terms / 2);
+  const auto twice = nearest(chosen + 1, sizes.end(), 2 * chosen->terms);
+  print("{} terms chosen of {} sizes up to {} ({}): mean loss of held-out rows {:.5g}{}{}\n", chosen->terms,
+        sizes.size(), sizes.back().terms, rule, chosen->held_out, text(",", half, chosen),
+        text(",", twice, sizes.end()));
+}
+
 // What the run consists of, in this order; `other` is what is left of the total.
 std::vector<std::pair<std::string, double>> phases(const FitReport& report, const Timing& timing) {
   std::vector<std::pair<std::string, double>> result = {{"load", timing.load},
@@ -231,12 +263,23 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
   json["tuning"] = tuning_to_json(report.tuning);
+  json["sizes"] = sizes_to_json(report.sizes);
   json["metric_rounds"] = report.metric_rounds;
   json["stability"] = report.stability >= 0 ? Json(report.stability) : Json();
   json["warnings"] = measured.warnings;
   json["initial_risk"] = report.initial_risk;
   json["path"] = path_to_json(report);
   return json;
+}
+
+std::string path_file_text(const FitReport& report, const std::string& path) {
+  if (!path.ends_with(".csv")) return sizes_to_json(report.sizes).dump(2) + "\n";
+  std::string text = "terms,held_out,standard_error,ridge,chosen\n";
+  for (const TriedSize& size : report.sizes) {
+    text += fmt::format("{},{},{},{},{}\n", size.terms, size.held_out, size.standard_error, size.ridge,
+                        size.is_chosen ? 1 : 0);
+  }
+  return text;
 }
 
 void print_data_report(const TrainCommand& command, const Table& train, const Table* test,
@@ -279,13 +322,15 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
           validation.chosen.mean);
   }
   print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
+  print_sizes(report, option_text(command.fit, fit_option_table(), "choose"));
   print_tuning(report, result.model.training.ridge);
   if (!report.cut_short.empty())
     cli::print("left out or cut short by {}: {}\n", report.stopped ? "Ctrl-C" : "the time limit",
                fmt::join(spelled(report.cut_short), "; "));
   // The number of terms of an exact kernel is that of its rows.
-  if (n_terms < command.fit.terms && report.engine != "exact" && report.cut_short.empty()) {
-    print("  fewer than the {} asked for: {}\n", command.fit.terms,
+  if (command.fit.terms && n_terms < *command.fit.terms && report.engine != "exact" &&
+      report.cut_short.empty()) {
+    print("  fewer than the {} asked for: {}\n", *command.fit.terms,
           command.paper.method == paper::Method::kMfga
               ? (report.tuning.is_used ? "held-out rows do not gain by more"
                                        : "the loss is down to the tolerance or no candidate is left")

@@ -25,6 +25,7 @@ struct TrainCommand {
   std::vector<std::string> text;
   std::string weight;
   std::string model_path;
+  std::string path_path;  // where the losses by number of terms go
   CommonOptions common;
   Index repeats = 1;
   std::size_t show_terms = 12;
@@ -49,6 +50,8 @@ struct Measured {
 
 [[nodiscard]] Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
                                   const Measured& measured);
+// The losses of held-out rows by number of terms, as CSV or JSON by the name of the file.
+[[nodiscard]] std::string path_file_text(const FitReport& report, const std::string& path);
 // The table, the task and the dictionary; then the fit, the formula and the errors.
 void print_data_report(const TrainCommand& command, const Table& train, const Table* test,
                        const FitResult& result);

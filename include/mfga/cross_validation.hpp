@@ -40,7 +40,8 @@ struct CrossValidation {
   std::string measure;     // of the error: mse, in the target's units, or log_loss
   Matrix mean;             // [ridges x terms]: mean over the folds of the error of their rows
   Matrix standard_error;   // of that mean
-  ValidatedChoice chosen;  // the best ridge at the last number of terms; the model's
+  ValidatedChoice chosen;  // the model's: the best ridge at the last number of terms, or, where that is
+                           // chosen as well, at the one that was
   ValidatedChoice best;    // the best of all
   double seconds = 0;
 };

@@ -64,6 +64,15 @@ struct TuningReport {
   double held_out_with = 0;
 };
 
+// A number of terms that held-out rows were asked about.
+struct TriedSize {
+  Index terms = 0;
+  double held_out = 0;        // mean loss of held-out rows
+  double standard_error = 0;  // of its difference to the smallest one; by cross-validation: of the mean
+  double ridge = 0;
+  bool is_chosen = false;
+};
+
 struct FitReport {
   std::string engine;
   std::string features;
@@ -84,7 +93,8 @@ struct FitReport {
   // up to a correlation of 0.9; negative if that was not tried.
   double stability = -1;
   TuningReport tuning;
-  int metric_rounds = 0;  // of those of a learned metric, how many held-out rows gained by
+  std::vector<TriedSize> sizes;  // if the number of terms was chosen by held-out rows
+  int metric_rounds = 0;         // of those of a learned metric, how many held-out rows gained by
   std::vector<std::string> warnings;
   std::vector<std::string> cut_short;  // what the time limit, or a stop, left out or ended early
   bool stopped = false;                // the progress callback asked for a stop

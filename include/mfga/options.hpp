@@ -21,6 +21,8 @@ enum class Search { kGreedy, kHardThresholding };
 enum class Metric { kNone, kDiagonal, kFull };
 enum class EngineKind { kLazy, kGram };
 enum class Precision { kMixed, kDouble };
+// Which of the numbers of terms, by held-out rows.
+enum class SizeChoice { kOneStandardError, kBest };
 // How much is tried where held-out rows decide.
 enum class Effort { kQuick, kNormal, kThorough };
 
@@ -82,8 +84,10 @@ struct FitOptions {
   Metric metric = Metric::kNone;
   Effort effort = Effort::kNormal;
   double time_limit = 0;  // seconds that the fit may take; 0: any
-  Index terms = 40;       // M
-  Index per_step = 1;     // atoms added per greedy step
+  // M. Empty: as many as held-out rows gain by, 200 at most.
+  std::optional<Index> terms = {};
+  SizeChoice choose = SizeChoice::kOneStandardError;  // where M is chosen
+  Index per_step = 1;                                 // atoms added per greedy step
   Ridge ridge = Ridge::automatic();
   std::optional<bool> intercept = {};
   std::optional<ScaleKind> scale = {};  // of the inputs

@@ -107,7 +107,8 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
   try {
     summarise(by_gram ? losses_by_gram(work, data, folds, *candidates, choice.sums)
                       : losses_by_fits(work, data, folds, candidates, std::ssize(validation.terms), fit),
-              data.target.loss_unit(), validation);
+              data.target.loss_unit(),
+              work.plan.chooses_terms ? std::optional(work.plan.options.choose) : std::nullopt, validation);
     choice.ridge = validation.chosen.ridge;
   } catch (const OutOfTime&) {
     choice.validation = {};
@@ -123,7 +124,7 @@ CrossValidationOptions affordable(const Work& work, CrossValidationOptions valid
                                   const Candidates* candidates, EngineKind engine) {
   if (validation.most_rows == 0 || candidates == nullptr || engine == EngineKind::kGram) return validation;
   const auto steps =
-      static_cast<Index>(path_terms(work.plan.options.terms, work.plan.options.per_step).size());
+      static_cast<Index>(path_terms(work.plan.terms, work.plan.options.per_step).size());
   validation.most_rows = affordable_rows(validation.most_rows, candidates->size(), steps);
   return validation;
 }

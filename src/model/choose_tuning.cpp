@@ -111,6 +111,29 @@ class Choosing {
     return dictionaries_.list[dictionary];
   }
 
+  // As they were after the round whose number of terms is chosen.
+  [[nodiscard]] Models at_chosen_size(const Models& models) {
+    if (!work_.plan.chooses_terms) return models;
+    const std::vector<TuningRound>& rounds = models.front().rounds;
+    const auto loss = [](const TuningRound& round) { return round.held_out; };
+    const auto best = static_cast<std::size_t>(std::ranges::min_element(rounds, {}, loss) - rounds.begin());
+    const HeldOutLosses best_losses = held_out_losses(folds(), after(models, best + 1));
+    std::optional<std::size_t> chosen;
+    std::vector<TriedSize>& sizes = work_.report.sizes;
+    sizes.clear();
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      const PairedLosses losses = paired_losses(held_out_losses(folds(), after(models, i + 1)), best_losses);
+      sizes.push_back({rounds[i].terms, data_.target.loss_unit() * losses.first,
+                       data_.target.loss_unit() * losses.standard_error, rounds[i].ridge});
+      const bool is_as_good =
+          i == best || (work_.plan.options.choose == SizeChoice::kOneStandardError && i < best &&
+                        losses.first - losses.second <= losses.standard_error);
+      if (!chosen && is_as_good) chosen = i;
+    }
+    sizes[*chosen].is_chosen = true;
+    return after(models, *chosen + 1);
+  }
+
   // Every dictionary with every other ridge, in all folds, and stretches at last.
   [[nodiscard]] Choice tuned_by_grid(double ridge) {
     std::vector<Models> begun;
@@ -189,6 +212,12 @@ class Choosing {
   }
 
  private:
+  [[nodiscard]] static Models after(const Models& models, std::size_t rounds) {
+    Models result;
+    for (const TunedModel& model : models) result.push_back(model.after(rounds));
+    return result;
+  }
+
   // Parts of the time of a fit, roughly, that are over when the next ones begin.
   static constexpr double kFirstHeat = 0.25;
   static constexpr double kSecondHeat = 0.25;
@@ -205,7 +234,9 @@ class Choosing {
   // After which dictionaries are compared. Of few terms all: each says much, and costs little.
   [[nodiscard]] std::size_t rounds_compared() const {
     constexpr Index kFewTerms = 12;
-    return work_.plan.options.terms <= kFewTerms ? kFewTerms : 2;
+    constexpr std::size_t kSmallSizes = 3;
+    if (work_.plan.chooses_terms) return kSmallSizes;
+    return work_.plan.terms <= kFewTerms ? kFewTerms : 2;
   }
   [[nodiscard]] bool is_late() const { return is_over(work_.plan.times.deadline(Timetable::kPartOfTuning)); }
   template <class Search>
@@ -335,12 +366,15 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
                            const AutomaticDictionaries& dictionaries, double ridge) {
   Choosing choosing(work, data, rows, dictionaries);
   const bool is_grid = work.plan.tries_all();
-  const Choice with =
+  Choice with =
       is_grid ? choosing.tuned_by_grid(ridge) : choosing.tuned_by_race(extent_of(work.plan.options.effort));
+  with.models = choosing.at_chosen_size(with.models);
+  const std::vector<TriedSize> tuned_sizes = work.report.sizes;
   const bool is_cut = is_over(work.plan.times.deadline(Timetable::kPartOfTuning));
   Choice without = is_grid ? choosing.untuned(choosing.folds(), choosing.all_dictionaries(), ridge)
                            : choosing.untuned(choosing.folds(), {with.dictionary},
                                               with.models.front().rounds.front().select_ridge);
+  without.models = choosing.at_chosen_size(without.models);
   work.phase = "comparing with no tuning";
   const PairedLosses losses = Judge(work, data, rows.judge).compare(without.models, with.models);
   const double unit = data.target.loss_unit();
@@ -352,15 +386,19 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
   TuningChoice choice;
   if (gains) {
     choice.tuned = with.models.front();
+    work.report.sizes = tuned_sizes;
     choice.features = choosing.features(with.dictionary);
   } else {
     work.report.tuning.reason = is_cut ? "held-out rows do not gain by what the time limit left of it"
                                        : "held-out rows do not gain by it";
-    if (!is_grid && !is_cut)
+    if (!is_grid && !is_cut) {
       without = choosing.untuned(choosing.folds(), choosing.all_dictionaries(), without.models.front().ridge);
+      without.models = choosing.at_chosen_size(without.models);
+    }
     choice.features = choosing.features(without.dictionary);
   }
   choice.ridge = without.models.front().ridge;
+  choice.terms = without.models.front().rounds.back().wanted;
   return choice;
 }
 

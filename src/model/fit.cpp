@@ -83,7 +83,7 @@ class Fit {
     const paper::Method method = plan_.paper.method;
     if (method == paper::Method::kMfga) return learn_by_selection(data);
     const bool exact = method == paper::Method::kGk || method == paper::Method::kGlk;
-    Index terms = plan_.options.terms;
+    Index terms = plan_.terms;
     if (exact) {
       terms = check_kernel(plan_, data) + (method == paper::Method::kGlk ? data.rows.inputs() : 0);
     } else {
@@ -119,7 +119,7 @@ class Fit {
     const Dictionary dictionary(report_.features);
     const ProblemSize size{static_cast<double>(data.rows.rows()),
                            dictionary.candidates(data.rows.inputs()),
-                           static_cast<double>(options.terms),
+                           static_cast<double>(plan_.terms),
                            static_cast<double>(options.per_step),
                            options.precision,
                            static_cast<double>(data.target.outputs.size())};
@@ -145,6 +145,7 @@ class Fit {
     const std::optional<JudgedRows> judged = judged_rows(work_, plain, *candidates, engine);
     double ridge = plan_.penalty.ridge;
     GreedyTask task = whole_task(work_, plan_.penalty);
+    if (plan_.chooses_terms) task.terms = kUsualTerms;  // until held-out rows have chosen
     // A race chooses the ridge as well.
     const bool is_race = judged && plan_.chooses_ridge_quickly() && !plan_.tries_all();
     if (plan_.validation && !is_race) {
@@ -155,6 +156,7 @@ class Fit {
       if (choice.validation.ridges.empty() && choice.sums.empty()) engine = EngineKind::kLazy;
       task.sums = std::move(choice.sums);
       validation_ = std::move(choice.validation);
+      if (plan_.chooses_terms) take_size(task);
     } else if (is_race) {
       engine = EngineKind::kLazy;
     }
@@ -180,6 +182,7 @@ class Fit {
       if (choice) {
         // Where it was not given or cross-validated, the ridge is that of the best model without tuning.
         if (plan_.chooses_ridge_quickly()) ridge = choice->ridge;
+        if (plan_.chooses_terms) task.terms = choice->terms;
         if (choice->features != report_.features) {  // a part of it does as well
           report_.features = choice->features;
           candidates = make_candidates(work_, data, Dictionary(choice->features));
@@ -220,6 +223,21 @@ class Fit {
     return learned;
   }
 
+  // The number of terms, where cross-validation chose it.
+  void take_size(GreedyTask& task) {
+    if (!validation_.ridges.empty()) task.terms = validation_.chosen.terms;
+    for (std::size_t i = 0; i < validation_.terms.size(); ++i) {
+      const auto step = static_cast<Index>(i);
+      Index best = 0;
+      for (Index ridge = 1; ridge < validation_.mean.rows; ++ridge) {
+        if (validation_.mean(ridge, step) < validation_.mean(best, step)) best = ridge;
+      }
+      report_.sizes.push_back(
+          {validation_.terms[i], validation_.mean(best, step), validation_.standard_error(best, step),
+           validation_.ridges[static_cast<std::size_t>(best)], validation_.terms[i] == task.terms});
+    }
+  }
+
   [[nodiscard]] AutomaticDictionaries planned_dictionaries(const PreparedData& data) const {
     if (!plan_.options.features.empty()) return {{plan_.options.features}, 0};
     if (!plan_.paper.preset) return automatic_dictionaries(data.rows, workers_);
@@ -230,7 +248,7 @@ class Fit {
 
   RidgeChoice validated_ridge(const PreparedData& data, const std::shared_ptr<const Candidates>& candidates,
                               EngineKind engine, const std::optional<JudgedRows>& judged) {
-    const Index most = std::min(plan_.options.terms, candidates->size());
+    const Index most = std::min(plan_.terms, candidates->size());
     const Folds folds =
         judged && plan_.chooses_ridge_quickly()
             ? judged->choosing.with_used(plan_.validation->used_folds)
@@ -279,7 +297,7 @@ class Fit {
     constexpr Index kMostTerms = 10;
     constexpr Index kFewestRowsOfAHalf = 50;
     if (data.rows.rows() < 2 * kFewestRowsOfAHalf || !plan_.grows_step_by_step()) return;
-    task.terms = std::min(kMostTerms, plan_.options.terms);
+    task.terms = std::min(kMostTerms, plan_.terms);
     task.engine = EngineKind::kLazy;
     task.sums.clear();
     task.refines = false;
@@ -287,7 +305,7 @@ class Fit {
     task.keeps_what_there_is = false;
     task.start = {};
     // It takes about as long as so many terms of the fit did.
-    const double part = static_cast<double>(task.terms) / static_cast<double>(plan_.options.terms);
+    const double part = static_cast<double>(task.terms) / static_cast<double>(plan_.terms);
     stop_if_over(plan_.times.deadline(1, part * report_.fit_seconds));
     work_.phase = "checking stability";
     task.on_step = [&](const GreedyStep& step, const ActiveSet& active) {
@@ -451,7 +469,7 @@ double Work::lap() {
 }
 
 void Work::show_search(Index terms, double risk, int tuning_steps) const {
-  Progress state{terms, plan.options.terms, risk, plan.times.seconds()};
+  Progress state{terms, plan.terms, risk, plan.times.seconds()};
   state.tuning_steps = tuning_steps;
   state.phase = phase;
   state.done = done;

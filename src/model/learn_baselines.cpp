@@ -15,9 +15,9 @@ namespace mfga {
 namespace {
 
 Index count_of_candidates(const Plan& plan) {
-  return plan.paper.method == paper::Method::kRks ? plan.options.terms
+  return plan.paper.method == paper::Method::kRks ? plan.terms
          : plan.paper.candidates > 0              ? plan.paper.candidates
-                                                  : 10 * plan.options.terms;
+                                                  : 10 * plan.terms;
 }
 
 double risk_of_constant(const Problem& problem) {
@@ -35,7 +35,7 @@ void check_random_features(const Plan& plan, const PreparedData& data) {
   // Frequencies of the candidates, sums over rows for each shard, and the Gram matrix of the terms.
   const Index n_candidates = count_of_candidates(plan);
   const double inputs = static_cast<double>(data.rows.inputs());
-  const double terms = static_cast<double>(plan.options.terms);
+  const double terms = static_cast<double>(plan.terms);
   const double bytes =
       sizeof(double) * (static_cast<double>(n_candidates) * (inputs + 32) + terms * (inputs + 10 * terms));
   if (bytes <= memory_limit_bytes(plan.options)) return;
@@ -44,7 +44,7 @@ void check_random_features(const Plan& plan, const PreparedData& data) {
       fmt::format(
           "{} random features and {} terms need {:.1f} MiB; the limit is {:.1f} MiB. Use fewer, or raise "
           "`memory_limit`",
-          n_candidates, plan.options.terms, bytes * 0x1p-20, memory_limit_bytes(plan.options) * 0x1p-20));
+          n_candidates, plan.terms, bytes * 0x1p-20, memory_limit_bytes(plan.options) * 0x1p-20));
 }
 
 Learned learn_random_features(Work& work, const PreparedData& data, double ridge, double sigma) {
@@ -53,7 +53,7 @@ Learned learn_random_features(Work& work, const PreparedData& data, double ridge
   const Index n_candidates = count_of_candidates(work.plan);
   const double begin = work.plan.times.seconds();
   const std::vector<Atom> atoms = choose_random_features(
-      problem, {work.plan.paper.method, options.terms, n_candidates, sigma, options.seed});
+      problem, {work.plan.paper.method, work.plan.terms, n_candidates, sigma, options.seed});
   const double chosen = work.plan.times.seconds();
   if (work.plan.paper.method != paper::Method::kRks) work.report.score_seconds = chosen - begin;
   const Penalty penalty{work.plan.penalty.norm_bound > 0 ? 0 : ridge, work.plan.penalty.norm_bound};

@@ -105,7 +105,7 @@ std::shared_ptr<const Candidates> make_candidates(Work& work, const PreparedData
 GreedyTask whole_task(const Work& work, const Penalty& penalty) {
   GreedyTask task;
   task.penalty = penalty;
-  task.terms = work.plan.options.terms;
+  task.terms = work.plan.terms;
   return task;
 }
 

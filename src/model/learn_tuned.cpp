@@ -55,6 +55,25 @@ std::vector<Index> enough_rows(Index rows) {
   return some;
 }
 
+// Numbers of terms after which all are tuned.
+std::vector<Index> round_ends(const Plan& plan) {
+  constexpr Index kRounds = 4;
+  constexpr Index kMostTerms = 40;
+  constexpr Index kFirstSize = 10;
+  std::vector<Index> ends;
+  if (plan.chooses_terms && plan.options.tune_every == 0) {
+    // Small sizes twice as large each, for they differ most: 10, 20, 40, 80, 120, ...
+    for (Index end = kFirstSize; end < plan.terms; end += std::min(end, kMostTerms)) ends.push_back(end);
+  } else {
+    const Index every = plan.options.tune_every > 0
+                            ? plan.options.tune_every
+                            : std::min(kMostTerms, (plan.terms + kRounds - 1) / kRounds);
+    for (Index end = every; end < plan.terms; end += every) ends.push_back(end);
+  }
+  ends.push_back(plan.terms);
+  return ends;
+}
+
 }  // namespace
 
 TunedSearchCallback progress_of(const Work& work) {
@@ -75,8 +94,6 @@ Deadline end_of_tuning(const Work& work) {
 
 TunedSearchOptions search_options(const Work& work, const PreparedData& data, const Dictionary& dictionary,
                                   const Penalty& penalty, int steps) {
-  constexpr Index kRounds = 4;
-  constexpr Index kMostTerms = 40;
   constexpr double kPull = 1;
   const FitOptions& options = work.plan.options;
   return {dictionary,
@@ -84,15 +101,16 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
           options.precision,
           options.seed,
           work.plan.select == Selection::kNormalised,
-          options.tune_every > 0 ? options.tune_every
-                                 : std::min(kMostTerms, (options.terms + kRounds - 1) / kRounds),
+          round_ends(work.plan),
           steps,
           kPull,
           data.text_columns,
           work.plan.times.deadline(Timetable::kPartOfTuning),
           end_of_tuning(work),
           work.plan.width_rule,
-          work.most_kept_bytes};
+          work.most_kept_bytes,
+          false,
+          work.plan.chooses_terms};
 }
 
 // The tuned model of some rows, learned from all that are given.
@@ -149,8 +167,7 @@ std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data
                        search_options(work, data, dictionary, {ridge, 0}, work.plan.options.tune.steps()),
                        progress_of(work));
     // Later rounds only selected terms, or were not begun.
-    if (found.active.size() < found.rounds.back().wanted ||
-        found.rounds.back().wanted < work.plan.options.terms ||
+    if (found.active.size() < found.rounds.back().wanted || found.rounds.back().wanted < work.plan.terms ||
         is_over(work.plan.times.deadline(Timetable::kPartOfTuning)))
       work.report.cut_short.emplace_back("tuning");
     return as_learned(work, data, found, features);

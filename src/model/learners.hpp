@@ -155,6 +155,7 @@ struct TuningChoice {
   std::optional<TunedModel> tuned;  // of some rows; nothing: it is better not to tune
   std::string features;             // the dictionary of whichever is better
   double ridge = 0;                 // without tuning
+  Index terms = 0;                  // without tuning
 };
 [[nodiscard]] TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRows& rows,
                                          const AutomaticDictionaries& dictionaries, double ridge);

@@ -20,6 +20,13 @@
 
 namespace mfga {
 
+// Bounds that stand for none.
+inline constexpr double kHugeOption = 1e300;
+inline constexpr double kManyOption = 1e9;
+inline constexpr int kMostTuningSteps = 100000;
+// Where no rows can be held out to choose the number of terms.
+inline constexpr Index kUsualTerms = 40;
+
 // A member that has one of the values that its row lists, by its position in the list.
 template <class Options>
 struct ChoiceMember {

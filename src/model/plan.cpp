@@ -127,6 +127,23 @@ bool can_validate_quickly(const TrainingData& data) {
   return !two_values || std::min(lowest, highest) >= kFewestOfAClass;
 }
 
+// How many terms, or the most that held-out rows may choose.
+void plan_size(const TrainingData& data, Plan& plan) {
+  constexpr Index kMostTerms = 200;
+  const FitOptions& options = plan.options;
+  plan.chooses_terms = !options.terms && plan.paper.is_own() && plan.paper.norm_bound == 0 &&
+                       plan.grows_step_by_step() && !options.refine && options.start == nullptr &&
+                       options.tolerance == 0 && options.tune.steps() == 0 && can_validate_quickly(data);
+  plan.terms = options.terms.value_or(plan.chooses_terms ? kMostTerms : kUsualTerms);
+  if (!plan.chooses_terms || plan.judges_tuning) return;
+  // A path without tuning in all folds: they say how far means of losses are by chance.
+  if (!plan.validation) {
+    plan.validation = quick_validation();
+    plan.validation->ridges = {plan.penalty.ridge};
+  }
+  if (options.ridge.validation() == nullptr) plan.validation->used_folds = 0;
+}
+
 Plan make_plan(const TrainingData& data, const FitOptions& options, const paper::Options& paper) {
   Plan plan(options, paper);
   const Model* const start = options.start;
@@ -174,6 +191,7 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
   const bool has_ridge = std::ranges::all_of(plan.ridges(), [](double r) { return r > 0; });
   plan.may_tune = options.tune.is_automatic() && has_ridge && can_tune(options, paper);
   plan.judges_tuning = plan.may_tune && can_validate_quickly(data);
+  plan_size(data, plan);
   return plan;
 }
 

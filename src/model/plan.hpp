@@ -66,6 +66,8 @@ struct Plan {
   Task task = Task::kRegression;
   std::shared_ptr<const Loss> loss;
   Index targets = 1;
+  Index terms = 0;             // of the model, or the most that held-out rows may choose
+  bool chooses_terms = false;  // whether they do
   Selection select = Selection::kGain;
   SelectionOptions selection;
   Intercept intercept = Intercept::kUnpenalised;
@@ -82,7 +84,7 @@ struct Plan {
     return validation ? validation->ridges : std::vector<double>{penalty.ridge};
   }
   [[nodiscard]] GreedyOptions search_options(const Penalty& with) const {
-    return {options.terms, options.per_step, options.tolerance, with, selection};
+    return {terms, options.per_step, options.tolerance, with, selection};
   }
   // Whether each step of the search has a model of its own number of terms.
   [[nodiscard]] bool grows_step_by_step() const { return options.search == Search::kGreedy; }

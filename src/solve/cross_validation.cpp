@@ -130,7 +130,8 @@ std::vector<Index> path_terms(Index terms, Index per_step) {
   return result;
 }
 
-void summarise(const FoldLosses& losses, double unit, CrossValidation& result) {
+void summarise(const FoldLosses& losses, double unit, std::optional<SizeChoice> choose,
+               CrossValidation& result) {
   const auto n_ridges = static_cast<Index>(result.ridges.size());
   const auto n_steps = static_cast<Index>(result.terms.size());
   const auto folds = static_cast<double>(losses.size());
@@ -151,10 +152,25 @@ void summarise(const FoldLosses& losses, double unit, CrossValidation& result) {
       for (const Matrix& fold : losses) square += (fold(ridge, step) - mean) * (fold(ridge, step) - mean);
       result.mean(ridge, step) = unit * mean;
       result.standard_error(ridge, step) = folds > 1 ? unit * std::sqrt(square / (folds - 1) / folds) : 0;
-      const double error = result.mean(ridge, step);
-      if (ridge == 0 || error < result.chosen.mean) result.chosen = choice(ridge, step);
-      if ((ridge == 0 && step == 0) || error < result.best.mean) result.best = choice(ridge, step);
+      if ((ridge == 0 && step == 0) || result.mean(ridge, step) < result.best.mean)
+        result.best = choice(ridge, step);
     }
+  }
+  const auto best_at = [&](Index step) {
+    ValidatedChoice best = choice(0, step);
+    for (Index ridge = 1; ridge < n_ridges; ++ridge) {
+      if (result.mean(ridge, step) < best.mean) best = choice(ridge, step);
+    }
+    return best;
+  };
+  if (choose == SizeChoice::kBest) {
+    result.chosen = result.best;
+    return;
+  }
+  result.chosen = best_at(n_steps - 1);
+  for (Index step = 0; choose && step < n_steps; ++step) {
+    result.chosen = best_at(step);
+    if (result.chosen.mean <= result.best.mean + result.best.standard_error) return;
   }
 }
 

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "mfga/cross_validation.hpp"
+#include "mfga/options.hpp"
 #include "solve/engine.hpp"
 #include "solve/greedy.hpp"
 
@@ -106,7 +108,9 @@ class PathLosses {
 // The numbers of terms after each step of a path.
 [[nodiscard]] std::vector<Index> path_terms(Index terms, Index per_step);
 
-// Sets the means, their errors, and the choices. An error is a loss times `unit`.
-void summarise(const FoldLosses& losses, double unit, CrossValidation& result);
+// Sets the means, their errors, and the choices. An error is a loss times `unit`. `choose`: how the number of
+// terms is chosen; nothing: it is the last one.
+void summarise(const FoldLosses& losses, double unit, std::optional<SizeChoice> choose,
+               CrossValidation& result);
 
 }  // namespace mfga

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <limits>
 
+#include "solve/searchable.hpp"
+
 namespace mfga {
 namespace {
 
@@ -28,35 +30,6 @@ constexpr std::array kStops = {0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 
 // And it ends where their loss has not fallen at so many stops.
 constexpr std::size_t kPatience = 3;
 
-// What a selection from the rows of a fold begins with.
-struct Searchable {
-  Searchable(const Problem& all, const std::vector<double>& stretch_of_inputs,
-             const TunedSearchOptions& options, double most_kept_bytes)
-      : stretch(stretch_of_inputs),
-        rows(all.rows.stretched(stretch)),
-        problem(all.with_rows(rows)),
-        candidates(options.dictionary, {rows.inputs(), width(options), options.seed, &rows,
-                                        options.text_columns, &problem.workers}) {
-    if (options.normalise)
-      candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
-    engine = make_lazy_engine(problem, candidates, options.precision, most_kept_bytes);
-  }
-  Searchable(const Searchable&) = delete;  // its parts refer to one another
-  Searchable& operator=(const Searchable&) = delete;
-
-  std::vector<double> stretch;
-  BlockedRows rows;
-  Problem problem;
-  Candidates candidates;
-  std::unique_ptr<Engine> engine;
-
- private:
-  [[nodiscard]] double width(const TunedSearchOptions& options) const {
-    if (!options.dictionary.needs_sigma()) return 1;
-    return width_by(options.width_rule, rows, options.seed, problem.workers).sigma;
-  }
-};
-
 class TunedSearch {
  public:
   TunedSearch(std::span<const TuningFold> folds, const TunedSearchOptions& options,
@@ -78,7 +51,7 @@ class TunedSearch {
   }
 
   [[nodiscard]] Models with_rounds(Models models, std::size_t rounds, std::span<const double> ridges) {
-    while (models.front().rounds.size() < rounds && !is_complete(models)) {
+    while (models.front().rounds.size() < rounds && !is_complete(models) && !has_ceased(models)) {
       Models next = with_a_round(models, ridges);
       const bool is_first = models.front().rounds.empty();
       if (!is_first && is_clearly_worse(next, models)) return models;
@@ -91,13 +64,17 @@ class TunedSearch {
     Models best;
     for (const double ridge : select_ridges) {
       Models models = nothing(folds_, ridge, false);
-      TuningRound round;
-      round.wanted = options_.greedy.terms;
-      round.select_ridge = ridge;
-      select(round.wanted, models);
-      round.held_out = choose_ridge(ridges, models);
-      round.ridge = models.front().ridge;
-      finish(round, models);
+      if (options_.chooses_size) {
+        while (!is_complete(models) && !has_ceased(models)) add_round(models, ridges);
+      } else {
+        TuningRound round;
+        round.wanted = options_.greedy.terms;
+        round.select_ridge = ridge;
+        select(round.wanted, models);
+        round.held_out = choose_ridge(ridges, models);
+        round.ridge = models.front().ridge;
+        finish(round, models);
+      }
       if (best.empty() || is_better(models, best)) best = std::move(models);
       if (options_.is_late()) break;
     }
@@ -160,6 +137,13 @@ class TunedSearch {
   }
 
  private:
+  // Whether the last rounds brought nothing, where the number of terms is to be found.
+  [[nodiscard]] bool has_ceased(const Models& models) const {
+    constexpr std::ptrdiff_t kVain = 2;
+    const std::vector<TuningRound>& rounds = models.front().rounds;
+    if (!options_.chooses_size || rounds.empty()) return false;
+    return rounds.end() - std::ranges::min_element(rounds, {}, &TuningRound::held_out) > kVain;
+  }
   [[nodiscard]] bool is_complete(const Models& models) const {
     const std::vector<TuningRound>& rounds = models.front().rounds;
     return !rounds.empty() && rounds.back().wanted >= options_.greedy.terms;
@@ -205,8 +189,8 @@ class TunedSearch {
   void add_round(Models& models, std::span<const double> ridges) {
     const std::vector<TuningRound>& earlier = models.front().rounds;
     TuningRound round;
-    round.wanted = (earlier.empty() ? 0 : earlier.back().wanted) + options_.terms_per_round;
-    round.wanted = std::min(round.wanted, options_.greedy.terms);
+    const Index before = earlier.empty() ? 0 : earlier.back().wanted;
+    round.wanted = *std::ranges::upper_bound(options_.round_ends, before);
     round.select_ridge = models.front().ridge;
     select(round.wanted, models);
     if (asks_held_out_rows()) choose_ridge(ridges, models);
@@ -229,6 +213,8 @@ class TunedSearch {
     for (TunedModel& model : models) {
       round.terms = model.active.size();
       model.rounds.push_back(round);
+      model.states.push_back(
+          std::make_shared<TunedState>(TunedState{model.active, model.stretch, model.ridge}));
     }
   }
 
@@ -268,7 +254,7 @@ class TunedSearch {
 
   // Returns the number of steps.
   int tune_all(int most_steps, Models& models) {
-    if (options_.is_late()) return 0;
+    if (most_steps == 0 || options_.is_late()) return 0;
     std::vector<std::vector<Stop>> stops;
     std::size_t most_stops = 0;
     for (std::size_t f = 0; f < folds_.size(); ++f) {
@@ -387,6 +373,17 @@ class TunedSearch {
 };
 
 }  // namespace
+
+TunedModel TunedModel::after(std::size_t count) const {
+  TunedModel model = *this;
+  model.rounds.resize(count);
+  model.states.resize(count);
+  const TunedState& state = *states[count - 1];
+  model.active = state.active;
+  model.stretch = state.stretch;
+  model.ridge = state.ridge;
+  return model;
+}
 
 std::vector<TunedModel> begin_tuned(std::span<const TuningFold> folds, std::span<const double> ridges,
                                     const TunedSearchOptions& options, const TunedSearchCallback& on_step) {

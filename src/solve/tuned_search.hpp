@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,10 +19,10 @@ struct TunedSearchOptions {
   GreedyOptions greedy;  // the terms in all, and the ridge
   Precision precision = Precision::kMixed;
   std::uint64_t seed = 0;
-  bool normalise = false;  // candidates at unit norm
-  Index terms_per_round = 1;
-  int most_steps = 100;                      // of each tuning
-  double pull = 1;                           // see TuneOptions
+  bool normalise = false;              // candidates at unit norm
+  std::vector<Index> round_ends = {};  // numbers of terms after each round; the last is that of the model
+  int most_steps = 100;                // of each tuning
+  double pull = 1;                     // see TuneOptions
   std::span<const Index> text_columns = {};  // see CandidateContext
   // From then on terms are only selected, and nothing is tried that can be left out.
   Deadline deadline = kNever;
@@ -33,6 +34,8 @@ struct TunedSearchOptions {
   // selected for the ridge that the first round was best with, and for a larger one where a round makes
   // held-out rows worse; if that does not help, there are no further rounds.
   bool is_race = false;
+  // The number of terms is to be found: rounds end where two have brought nothing.
+  bool chooses_size = false;
 
   [[nodiscard]] bool is_late() const { return is_over(deadline); }
 };
@@ -49,6 +52,13 @@ struct TuningRound {
   double seconds = 0;   // since the search began
 };
 
+// What a model is after a round.
+struct TunedState {
+  ActiveSet active;
+  std::vector<double> stretch;
+  double ridge = 0;
+};
+
 struct TunedModel {
   ActiveSet active;
   std::vector<double> stretch;  // of each input
@@ -59,7 +69,10 @@ struct TunedModel {
   std::vector<double> sigmas;
   std::vector<double> kernel_weights;
   std::vector<TuningRound> rounds;
+  std::vector<std::shared_ptr<const TunedState>> states;  // after each of them
 
+  // As it was after so many rounds.
+  [[nodiscard]] TunedModel after(std::size_t count) const;
   // Mean loss of the held-out rows of all folds.
   [[nodiscard]] double held_out() const { return rounds.back().held_out; }
   // The rows as its terms see them.
@@ -109,8 +122,8 @@ using TunedSearchCallback = std::function<void(Index terms, int tuning_step, dou
                                                   std::span<const double> ridges,
                                                   const TunedSearchOptions& options,
                                                   const TunedSearchCallback& on_step);
-// The same search without tuning, all terms in one round: held-out rows choose the ridge of the selection and
-// that of the coefficients.
+// The same search without tuning, all terms in one round, or, where there are several rounds, in those:
+// held-out rows choose the ridge of the selection and that of the coefficients.
 [[nodiscard]] std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds,
                                                      std::span<const double> select_ridges,
                                                      std::span<const double> ridges,

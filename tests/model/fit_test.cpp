@@ -204,7 +204,7 @@ TEST(Fit, TuningHasTheWidthOfThePreset) {
     AllOptions options = with("gaussian(order=2)", 4);
     set(options, "preset", preset);
     options.tune = Tuning::by_steps(2);
-    options.tune_every = options.terms;  // all terms are selected before inputs are stretched
+    options.tune_every = *options.terms;  // all terms are selected before inputs are stretched
     const FitReport report = fit(sample.data(), options).report;
     EXPECT_TRUE(report.tuning.is_used);
     EXPECT_EQ(report.sigmas, (std::vector<double>{report.auto_sigma})) << preset;

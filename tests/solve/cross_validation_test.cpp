@@ -54,7 +54,7 @@ TEST(CrossValidation, SummarisesTheFolds) {
   losses[0].values = {5, 2, 4, 6, 3, 3};
   losses[1].values = {6, 1, 5, 6, 3, 3};
   losses[2].values = {7, 3, 3, 6, 3, 3};
-  summarise(losses, 2, result);
+  summarise(losses, 2, std::nullopt, result);
   EXPECT_EQ(result.folds, 3);
   EXPECT_EQ(result.mean.values, (decltype(result.mean.values){12, 4, 8, 12, 6, 6}));
   for (const Index t : {0, 1, 2}) {
@@ -67,6 +67,22 @@ TEST(CrossValidation, SummarisesTheFolds) {
   EXPECT_EQ(result.best.ridge, 0.1);
   EXPECT_EQ(result.best.terms, 8);
   EXPECT_EQ(result.best.mean, 4);
+  summarise(losses, 2, SizeChoice::kBest, result);
+  EXPECT_EQ(result.chosen.terms, 8);
+  EXPECT_EQ(result.chosen.ridge, 0.1);
+}
+
+TEST(CrossValidation, TheSmallestSizeWithinAStandardErrorOfTheBest) {
+  CrossValidation result;
+  result.ridges = {0.1, 1};
+  result.terms = {2, 4, 8};
+  FoldLosses losses(2, Matrix(2, 3));
+  losses[0].values = {9, 4, 3, 9, 3.5, 5};
+  losses[1].values = {9, 6, 5, 9, 5.5, 5};
+  summarise(losses, 1, SizeChoice::kOneStandardError, result);
+  EXPECT_EQ(result.best.terms, 8);  // 4 +- 1
+  EXPECT_EQ(result.chosen.terms, 4);
+  EXPECT_EQ(result.chosen.ridge, 1);
 }
 
 }  // namespace

@@ -159,6 +159,14 @@ TEST(Tune, AnExceptionOfTheCallbackComesThroughTheOptimiser) {
       Error);
 }
 
+// Every so many terms.
+std::vector<Index> rounds_of(Index each, Index terms) {
+  std::vector<Index> ends;
+  for (Index end = each; end < terms; end += each) ends.push_back(end);
+  ends.push_back(terms);
+  return ends;
+}
+
 struct Search {
   Bump training{1200, 0.3, 1};
   Bump held_out{400, 0.3, 11};
@@ -168,7 +176,7 @@ struct Search {
     GreedyOptions greedy;
     greedy.terms = terms;
     greedy.penalty.ridge = 0.1;
-    return {dictionary, greedy, Precision::kMixed, 3, false, 2, 30, 1};
+    return {dictionary, greedy, Precision::kMixed, 3, false, rounds_of(2, terms), 30, 1};
   }
   [[nodiscard]] Problem problem(Workers& workers) const { return problem_of(training, workers); }
   // One fold, or a second one too that learns from what the first one holds out.
@@ -249,7 +257,7 @@ TEST(TunedSearch, InputsStayAsTheyAreWhereStretchesOnlyFollowTheNoise) {
   const TuningFold fold{problem, HeldOutRows{held_out_rows, held_out_y}};
   GreedyOptions greedy;
   greedy.terms = 6;
-  const TunedSearchOptions options{dictionary, greedy, Precision::kMixed, 3, false, 2, 30, 1};
+  const TunedSearchOptions options{dictionary, greedy, Precision::kMixed, 3, false, {2, 4, 6}, 30, 1};
   const std::vector<double> ridges = {0.1, 1, 10};
   const std::vector<TunedModel> begun = begin_tuned({&fold, 1}, ridges, options, {});
   const TunedModel model = complete_tuned({&fold, 1}, begun, ridges, options, {}).front();
@@ -271,7 +279,7 @@ TEST(TunedSearch, ARaceEndsWhereMoreTermsMakeHeldOutRowsWorse) {
   greedy.terms = 40;
   const std::vector<double> ridges = {1e-4};
   const auto rounds = [&](bool is_race) {
-    TunedSearchOptions options{dictionary, greedy, Precision::kMixed, 3, false, 10, 4, 1};
+    TunedSearchOptions options{dictionary, greedy, Precision::kMixed, 3, false, rounds_of(10, 40), 4, 1};
     options.is_race = is_race;
     const std::span<const TuningFold> folds(&fold, 1);
     std::vector<TunedModel> models = nothing_tuned(folds, ridges[0], true);
