@@ -25,7 +25,8 @@ TrainingData training_data(const Table& table) {
           .text_columns = table.text_columns,
           .lines = &table.lines,
           .weights = table.weights,
-          .target_names = table.target_names};
+          .target_names = table.target_names,
+          .groups = table.groups};
 }
 
 // Learns from the table; what is wrong with the data is said with the name of its file.
@@ -190,9 +191,22 @@ void read_tables(const TrainCommand& command, Tables& tables) {
   const TableFile file(command.train_path, command.common.read);
   std::vector<std::string> targets = {command.target};  // empty: the usual one
   if (!command.target.empty()) targets = column_list(targets, file.columns(), "--target");
-  tables.train = file.read_for_training(
-      targets.front(), column_list(command.ignore, file.columns(), "--ignore"),
-      column_list(command.text, file.columns(), "--text"), command.weight, std::span(targets).subspan(1));
+  std::vector<std::string> ignored = column_list(command.ignore, file.columns(), "--ignore");
+  if (!command.group.empty()) {
+    const Index group = file.column(command.group, "--group");
+    for (const std::string& target : targets) {
+      const Index column = target.empty() ? file.default_target() : file.column(target, "--target");
+      if (column != group) continue;
+      throw Error(ErrorKind::kInvalidArgument,
+                  fmt::format("--group: \"{}\" is the target; give another column",
+                              file.columns()[static_cast<std::size_t>(group)]));
+    }
+    ignored.push_back(command.group);
+  }
+  tables.train =
+      file.read_for_training(targets.front(), ignored, column_list(command.text, file.columns(), "--text"),
+                             command.weight, std::span(targets).subspan(1));
+  if (!command.group.empty()) tables.train.groups = file.read_groups(command.group, "--group");
   if (command.test_fraction > 0)
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
   if (!command.test_path.empty()) {
@@ -333,6 +347,12 @@ void add_train(CLI::App& tool) {
                   "column that says how much each row counts, by name or index; it is no predictor")
       ->type_name("COLUMN")
       ->group("Data files");
+  app->add_option(
+         "--group", command->group,
+         "column that says which rows belong together, by name or index: where rows are held out, those "
+         "of a group are held out together; it is no predictor")
+      ->type_name("COLUMN")
+      ->group("Data files");
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
   add_option_table(*app, command->paper, paper_option_table(), "Comparisons with the paper");
@@ -376,7 +396,9 @@ void add_train(CLI::App& tool) {
     if (command->train_path.empty()) throw CLI::RequiredError("table");
     if (command->fit.ridge.validation() != nullptr)
       command->fit.ridge = Ridge::cross_validated(command->validation);
-    run_train(*command, app->count("--folds") > 0 || app->count("--ridges") > 0);
+    command->fit.in_time_order = command->validation.in_time_order;
+    const bool folds_are_counted = app->count("--folds") > 0 && !command->fit.in_time_order;
+    run_train(*command, folds_are_counted || app->count("--ridges") > 0);
   });
 }
 

@@ -24,6 +24,7 @@ struct TrainCommand {
   std::vector<std::string> ignore;
   std::vector<std::string> text;
   std::string weight;
+  std::string group;
   std::string model_path;
   std::string path_path;  // where the losses by number of terms go
   CommonOptions common;

@@ -36,6 +36,9 @@ struct TrainingData {
   // Empty: 1.
   std::span<const double> weights = {};
   std::vector<std::string> target_names = {};  // of several targets; empty: there is one
+  // Which group each row belongs to: where rows are held out, those of a group are held out together. Empty:
+  // none.
+  std::span<const Index> groups = {};
 
   [[nodiscard]] Index targets() const {
     return target_names.empty() ? 1 : static_cast<Index>(target_names.size());
@@ -68,7 +71,7 @@ struct TuningReport {
 struct TriedSize {
   Index terms = 0;
   double held_out = 0;        // mean loss of held-out rows
-  double standard_error = 0;  // of its difference to the smallest one; by cross-validation: of the mean
+  double standard_error = 0;  // of that mean
   double ridge = 0;
   bool is_chosen = false;
 };

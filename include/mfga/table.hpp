@@ -73,6 +73,7 @@ struct Table {
   std::vector<double> target;
   std::vector<std::string> labels;  // the distinct texts of a text target, sorted
   std::vector<double> weights;      // of the rows, if a column of them was asked for
+  std::vector<Index> groups;        // that the rows belong to, from 0, if a column of them was asked for
   Index unnamed_columns = 0;  // of the file, if its columns have no names (x0, x1, ... are positions); else 0
   RowLines lines;
   std::vector<std::string> remarks;   // what was decided about the file: sentences for a report
@@ -129,15 +130,17 @@ class TableFile {
   // The numbers of a column that says how much each row counts; `option` names the option in error messages.
   [[nodiscard]] std::vector<double> read_weights(std::string_view name_or_index,
                                                  std::string_view option) const;
+  // Of each row, which group it belongs to: rows with the same number or text in this column.
+  [[nodiscard]] std::vector<Index> read_groups(std::string_view name_or_index, std::string_view option) const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// Moves a random `fraction` of the rows (rounded down, chosen by the seed) out of the table into the one that
-// is returned; the order of rows is kept on both sides. No second copy of the rows that stay is made; the
-// load time and size stay with `table`.
+// Moves a random `fraction` of the rows (rounded down, chosen by the seed; of groups, whole ones, while they
+// fit in) out of the table into the one that is returned; the order of rows is kept on both sides. No second
+// copy of the rows that stay is made; the load time and size stay with `table`.
 [[nodiscard]] Table split_off(Table& table, double fraction, std::uint64_t seed);
 
 }  // namespace mfga

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <map>
 
 #include "core/clock.hpp"
 #include "data/column_lookup.hpp"
@@ -346,6 +347,15 @@ void TableFile::read_more_targets(std::span<const std::string> names, std::strin
     table.target_names.push_back(name);
     table.target_name += "," + name;
   }
+}
+
+std::vector<Index> TableFile::read_groups(std::string_view name_or_index, std::string_view option) const {
+  const Table table = read(std::span<const Index>(), column(name_or_index, option));
+  std::map<double, Index> places;
+  std::vector<Index> groups;
+  for (const double value : table.target)
+    groups.push_back(places.try_emplace(value, static_cast<Index>(places.size())).first->second);
+  return groups;
 }
 
 std::vector<double> TableFile::read_weights(std::string_view name_or_index, std::string_view option) const {

@@ -96,7 +96,7 @@ class Fit {
     const auto learner = exact ? learn_with_kernel : learn_random_features;
     double ridge = plan_.penalty.ridge;
     if (plan_.validation) {
-      const Folds folds(data.rows.rows(), *plan_.validation, plan_.options.seed);
+      const Folds folds = data.folds(plan_, *plan_.validation);
       RidgeChoice choice = choose_ridge(
           work_, data, folds, nullptr, EngineKind::kLazy, {terms},
           [&](const FoldData& fold, double tried, const std::function<void(const ScoreFunction&)>&) {
@@ -252,8 +252,7 @@ class Fit {
     const Folds folds =
         judged && plan_.chooses_ridge_quickly()
             ? judged->choosing.with_used(plan_.validation->used_folds)
-            : Folds(data.rows.rows(), affordable(work_, *plan_.validation, candidates.get(), engine),
-                    plan_.options.seed);
+            : data.folds(plan_, affordable(work_, *plan_.validation, candidates.get(), engine));
     return choose_ridge(
         work_, data, folds, candidates, engine,
         plan_.grows_step_by_step() ? path_terms(most, plan_.options.per_step) : std::vector<Index>{most},
@@ -430,6 +429,7 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
   if (const CrossValidationOptions* const validation = options.ridge.validation()) {
     const Index rows = data.x.rows - std::ranges::count(data.weights, 0.0);
     check_folds(validation->most_rows > 0 ? std::min(rows, validation->most_rows) : rows, validation->folds);
+    check_groups(data, validation->folds);
   }
   const CountedRows counted(data);
   const Plan plan = make_plan(counted.without_others(data), options, paper);
