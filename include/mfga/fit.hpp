@@ -22,7 +22,7 @@ struct RowLines;  // mfga/table.hpp
 
 // Set by name: only x and y must be given. Nothing is copied; the numbers must stay where they are.
 struct TrainingData {
-  TableView x;
+  TableView x;  // NaN: the value is missing
   // Numbers, or for classification two or more distinct ones. Of several targets to be predicted together:
   // all numbers of the first, then all of the second, ...; then target_names are theirs.
   std::span<const double> y;
@@ -35,7 +35,8 @@ struct TrainingData {
   // How much each row counts: a row of weight 2 is worth two copies of it, one of weight 0 is left out.
   // Empty: 1.
   std::span<const double> weights = {};
-  std::vector<std::string> target_names = {};  // of several targets; empty: there is one
+  std::vector<std::string> target_names = {};   // of several targets; empty: there is one
+  std::vector<std::string> missing_texts = {};  // see Table
   // Which group each row belongs to: where rows are held out, those of a group are held out together. Empty:
   // none.
   std::span<const Index> groups = {};

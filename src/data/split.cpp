@@ -79,6 +79,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   part.source = table.source;
   part.columns = table.columns;
   part.text_columns = table.text_columns;
+  part.missing_texts = table.missing_texts;
   part.target_name = table.target_name;
   part.target_names = table.target_names;
   part.labels = table.labels;

@@ -233,7 +233,7 @@ constexpr std::array<OptionRow<CrossValidationOptions>, 2> kCrossValidationTable
     {"ridges", &CrossValidationOptions::ridges, "L1,L2,...", 0, kHuge, "`ridge=cv`: ridges to choose from"},
 }};
 
-constexpr std::array<OptionRow<ReadOptions>, 6> kReadTable = {{
+constexpr std::array<OptionRow<ReadOptions>, 7> kReadTable = {{
     {"format", &ReadOptions::format, "auto|csv|tsv|libsvm|npy", 0, 0,
      "format of the data files; auto: recognised from the content. All may be gzip-compressed"},
     {"header", &ReadOptions::header, "auto|yes|no", 0, 0,
@@ -242,6 +242,10 @@ constexpr std::array<OptionRow<ReadOptions>, 6> kReadTable = {{
      "between the fields of a line: tab, space (one or more) or one character; auto: found out"},
     {"decimal", &ReadOptions::decimal, "auto|.|,", 0, 0,
      "decimal sign; the other one may separate thousands. auto: by what all values of a column fit"},
+    {"missing", &ReadOptions::missing, "auto, error or TEXT,...", 0, 0,
+     "what stands for a missing value, which counts as the centre of its column; auto: an empty field, NA, "
+     "NaN "
+     "and ?; TEXT,...: these texts as well; error: a missing value is an error, and ? a text"},
     {"comment", &ReadOptions::comment, "PREFIX", 0, 0,
      "lines that begin with PREFIX are skipped; \"\": none"},
     {"n_features", &ReadOptions::n_features, "D", 0, kMany,

@@ -1,6 +1,7 @@
 #include "model/prepared_data.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "data/scale_inputs.hpp"
 #include "mfga/error.hpp"
@@ -75,11 +76,18 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
         scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
                      data.x, plan.options.seed, workers, data.weights);
   }
+  // A column and the input that tells where it is missing exclude each other as levels of a text do.
+  std::set<Index> marked;
+  for (const InputColumn& input : inputs) {
+    if (input.is_missing) marked.insert(input.column);
+  }
   std::vector<Index> text_columns;
-  if (!data.text_columns.empty() && !plan.paper.preset) {
+  if ((!data.text_columns.empty() || !marked.empty()) && !plan.paper.preset) {
     for (const InputColumn& input : inputs) {
       const TextColumn* const text = origin_of(input.column, data.text_columns).text;
-      text_columns.push_back(text == nullptr ? Index{-1} : text - data.text_columns.data());
+      text_columns.push_back(text != nullptr                 ? text - data.text_columns.data()
+                             : marked.contains(input.column) ? std::ssize(data.text_columns) + input.column
+                                                             : Index{-1});
     }
   }
   BlockedRows rows =
