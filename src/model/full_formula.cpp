@@ -89,9 +89,10 @@ std::string prediction_text(const Model& model) {
            "  prediction = the class of the largest score\n";
   }
   return fmt::format(
-      "  probability of {0} = 1 / (1 + exp(-score))\n"
+      "  probability of {0} = {2}\n"
       "  prediction = {0} where score > 0, else {1}\n",
-      quoted(model.labels[1]), quoted(model.labels[0]));
+      quoted(model.labels[1]), quoted(model.labels[0]),
+      model.loss.empty() ? "1 / (1 + exp(-score))" : loss_of_kind(model.loss).prediction_text());
 }
 
 }  // namespace
