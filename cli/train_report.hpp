@@ -23,6 +23,8 @@ struct TrainCommand {
   double test_fraction = 0;
   std::string model_path;
   CommonOptions common;
+  std::string class_weights;
+  bool readable = false;
   Index repeats = 1;
   std::size_t show_terms = 12;
 };
