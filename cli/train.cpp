@@ -215,6 +215,12 @@ std::string progress_text(const Progress& state) {
 }
 
 void check_arguments(TrainCommand& command, bool validation_given) {
+  if (command.classes == "one-vs-rest") {
+    if (!command.fit.loss.empty())
+      throw Error(ErrorKind::kInvalidArgument,
+                  "--classes one-vs-rest is a loss of its own; leave --loss out");
+    command.fit.loss = "one_vs_rest";
+  }
   if (!command.start_path.empty()) {
     command.start = load_model(command.start_path);
     command.fit.start = &command.start;
@@ -389,6 +395,14 @@ void add_train(CLI::App& tool) {
          "--readable", command->readable,
          "only terms that people read: columns, steps, hinges and products of two columns, in standard "
          "scales and not tuned, with thresholds of few digits where held-out rows do not mind")
+      ->group("Learning");
+  app->add_option(
+         "--classes", command->classes,
+         "scores of more than two classes; softmax: fitted together; one-vs-rest: each class against all "
+         "others, with the same terms")
+      ->check(CLI::IsMember({"softmax", "one-vs-rest"}))
+      ->capture_default_str()
+      ->type_name("softmax|one-vs-rest")
       ->group("Learning");
   app->add_option(
          "--class-weights", command->class_weights,

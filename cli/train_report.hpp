@@ -24,6 +24,7 @@ struct TrainCommand {
   std::string model_path;
   CommonOptions common;
   std::string class_weights;
+  std::string classes = "softmax";
   bool readable = false;
   Index repeats = 1;
   std::size_t show_terms = 12;

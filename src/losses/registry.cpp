@@ -8,6 +8,7 @@
 #include "losses/huber.hpp"
 #include "losses/logistic.hpp"
 #include "losses/loss.hpp"
+#include "losses/one_vs_rest.hpp"
 #include "losses/poisson.hpp"
 #include "losses/quantile.hpp"
 #include "losses/softmax.hpp"
@@ -31,7 +32,7 @@ struct Kind {
   double usual;                // of the parameter
   std::shared_ptr<const Loss> (*make)(double parameter);
 };
-constexpr std::array<Kind, 8> kKinds = {{
+constexpr std::array<Kind, 9> kKinds = {{
     {"squared", "", 0, [](double) { return not_owned(squared_loss()); }},
     {"logistic", "", 0, [](double) { return not_owned(logistic_loss()); }},
     {"huber", "delta", kUsualDelta, huber_loss},
@@ -39,6 +40,7 @@ constexpr std::array<Kind, 8> kKinds = {{
     {"gamma", "", 0, [](double) { return not_owned(gamma_loss()); }},
     {"softmax", "classes", kFewestClasses, softmax_loss},
     {"quantile", "part", kMedian, quantile_loss},
+    {"one_vs_rest", "classes", kFewestClasses, one_vs_rest_loss},
     {"squared_hinge", "", 0, [](double) { return not_owned(squared_hinge_loss()); }},
 }};
 
@@ -72,9 +74,10 @@ std::span<const Loss* const> losses() {
   static const std::shared_ptr<const Loss> huber = huber_loss(kUsualDelta);
   static const std::shared_ptr<const Loss> softmax = softmax_loss(kFewestClasses);
   static const std::shared_ptr<const Loss> quantile = quantile_loss(kMedian);
+  static const std::shared_ptr<const Loss> one_vs_rest = one_vs_rest_loss(kFewestClasses);
   static const std::array<const Loss*, kKinds.size()> all = {
-      &squared_loss(), &logistic_loss(), huber.get(),    &poisson_loss(),
-      &gamma_loss(),   softmax.get(),    quantile.get(), &squared_hinge_loss()};
+      &squared_loss(), &logistic_loss(), huber.get(),       &poisson_loss(),      &gamma_loss(),
+      softmax.get(),   quantile.get(),   one_vs_rest.get(), &squared_hinge_loss()};
   return all;
 }
 

@@ -107,7 +107,7 @@ Evaluation evaluate_scores(const Model& model, std::span<const double> scores,
                            std::span<const double> targets, std::span<const double> weights) {
   Evaluation evaluation;
   if (model.task == Task::kClassification && !model.has_one_output()) {
-    evaluation.classes = multi_class_metrics(scores, targets, model.labels, weights);
+    evaluation.classes = multi_class_metrics(softmax_scores(model, scores), targets, model.labels, weights);
     return evaluation;
   }
   if (!model.has_one_output()) {

@@ -85,8 +85,11 @@ std::string prediction_text(const Model& model) {
     return text;
   }
   if (!model.has_one_output()) {
-    return "  probability of a class = exp(its score) / the sum of exp(score) over all classes\n"
-           "  prediction = the class of the largest score\n";
+    const std::string_view own =
+        model.loss.starts_with("one_vs_rest")
+            ? "  probability of a class = 1 / (1 + exp(-its score)) / the sum of this over all classes\n"
+            : "  probability of a class = exp(its score) / the sum of exp(score) over all classes\n";
+    return std::string(own) + "  prediction = the class of the largest score\n";
   }
   return fmt::format(
       "  probability of {0} = {2}\n"

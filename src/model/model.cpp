@@ -137,8 +137,17 @@ double log_odds(const Model& model, double score) {
 
 double Model::probability_from_score(double score) { return logistic_probability(score); }
 
-std::vector<double> Model::probabilities_from_scores(std::span<const double> scores) const {
+std::vector<double> softmax_scores(const Model& model, std::span<const double> scores) {
   std::vector<double> result(scores.begin(), scores.end());
+  if (!model.loss.starts_with("one_vs_rest")) return result;
+  // The logarithm of each probability by itself.
+  for (double& value : result)
+    value = value < 0 ? value - std::log1p(std::exp(value)) : -std::log1p(std::exp(-value));
+  return result;
+}
+
+std::vector<double> Model::probabilities_from_scores(std::span<const double> scores) const {
+  std::vector<double> result = softmax_scores(*this, scores);
   if (has_one_output()) {
     for (double& value : result) value = probability_from_score(log_odds(*this, value));
     return result;

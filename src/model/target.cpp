@@ -271,8 +271,10 @@ Task resolve_task(const std::optional<Task>& choice, std::string_view loss, cons
 
 std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task, const TrainingData& data) {
   const bool has_classes = task == Task::kClassification;
-  if (choice == "softmax" || (choice.empty() && has_classes)) {
+  if (choice == "softmax" || choice == "one_vs_rest" || (choice.empty() && has_classes)) {
     const std::size_t classes = classes_of(data).size();
+    if (choice == "one_vs_rest")
+      return find_loss(classes > 2 ? fmt::format("one_vs_rest({})", classes) : "logistic");
     if (choice == "softmax" || classes > 2) return find_loss(fmt::format("softmax({})", classes));
   }
   if (choice.empty()) return find_loss(has_classes ? "logistic" : "squared");

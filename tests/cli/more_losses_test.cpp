@@ -1,6 +1,7 @@
 // Quantiles, the scores behind predictions, and weights of classes, through the tool.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "cli/tool.hpp"
 
@@ -91,6 +92,34 @@ TEST_F(MoreLosses, TheSquaredHingeKnowsProbabilities) {
   EXPECT_NEAR(std::stod(lines("p.csv")[1]), 0.8, 1e-3);
   EXPECT_NEAR(std::stod(lines("p.csv")[2]), 0.1, 1e-3);
   EXPECT_NE(run_well({"inspect", path("m.json")}).out.find("score of y = yes"), std::string::npos);
+}
+
+TEST_F(MoreLosses, EachClassMayStandAgainstTheRest) {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 600; ++i) {
+    const double a = std::sin(1.7 * i);
+    const double b = std::cos(0.9 * i * i);
+    text += fmt::format("{},{},{}\n", a, b, a + 0.3 * std::sin(77.0 * i) > 0.3 ? "x" : b > 0.2 ? "y" : "z");
+  }
+  const std::string file = write(text);
+  const Json report =
+      run_json({"train", file, "--classes", "one-vs-rest", "--terms", "12", "--model", path("m.json")});
+  EXPECT_EQ(report.at("loss"), "one_vs_rest(3)");
+  const Json softmax = run_json({"train", file, "--terms", "12"});
+  EXPECT_NEAR(report.at("train").at("log_loss").get<double>(),
+              softmax.at("train").at("log_loss").get<double>(), 0.1);
+  EXPECT_LT(report.at("train").at("error_percent").get<double>(), 15);
+  run_well({"predict", path("m.json"), file, "-o", path("p.csv"), "--proba", "--quiet"});
+  for (const std::string& line : {lines("p.csv")[1], lines("p.csv")[77]}) {
+    std::istringstream fields(line);
+    double sum = 0;
+    for (std::string field; std::getline(fields, field, ',');) sum += std::stod(field);
+    EXPECT_NEAR(sum, 1, 1e-9);
+  }
+  EXPECT_NE(run_well({"inspect", path("m.json"), "--full"}).out.find("1 / (1 + exp(-its score))"),
+            std::string::npos);
+  expect_message(run_refused({"train", file, "--classes", "one-vs-rest", "--loss", "softmax"}),
+                 {"leave --loss out"});
 }
 
 TEST_F(MoreLosses, ClassesMayHaveWeights) {

@@ -5,6 +5,7 @@
 
 import numpy
 from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor, Ridge
+from sklearn.multiclass import OneVsRestClassifier
 
 ROWS = 60
 RIDGE = 0.3
@@ -33,3 +34,5 @@ show("gamma", GammaRegressor(alpha=alpha, solver="newton-cholesky", **EXACT).fit
 classes = numpy.digitize(signal, [-0.4, 0.5])
 three = LogisticRegression(C=1 / (2 * RIDGE), **EXACT).fit(scaled, classes)
 show("softmax", three.predict_proba(scaled)[:, 2])
+rest = OneVsRestClassifier(LogisticRegression(C=1 / (2 * RIDGE), **EXACT)).fit(scaled, classes)
+show("one_vs_rest", rest.predict_proba(scaled)[:, 2])
