@@ -373,7 +373,8 @@ class Fit {
     report_.initial_risk = learned.initial_risk;
     report_.path = learned.path;
     warn_of_leverage(learned, data);
-    if (model_.task == Task::kClassification && model_.has_one_output() && learned.active.size() > 0)
+    if (model_.task == Task::kClassification && model_.has_one_output() && model_.loss.empty() &&
+        learned.active.size() > 0)
       add_warnings(
           separation_warnings(data.problem(workers_), learned.score(), learned.risk, learned.converged));
     int tuning_steps = 0;
