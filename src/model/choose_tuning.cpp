@@ -33,16 +33,17 @@ PairedLosses compared(std::span<const TuningFold> folds, const Models& first, co
   return paired_losses(held_out_losses(folds, first), held_out_losses(folds, second));
 }
 
-// Of models with dictionaries from the simplest on, the first whose held-out loss is within a standard error
-// of the smallest one: held-out rows cannot tell the two.
+// Of models with dictionaries from the simplest on, the first whose held-out loss is within two standard
+// errors of the smallest one: held-out rows hardly tell the two.
 std::size_t simplest_of_the_best(std::span<const TuningFold> folds, const std::vector<Models>& models) {
+  constexpr double kClear = 2;
   const auto loss = [](const Models& tried) { return tried.front().held_out(); };
   const auto best = std::ranges::min_element(models, {}, loss);
   // What ended early, for more terms would have made it worse, has no more to come.
   const auto is_as_good = [&](const Models& tried) {
     if (tried.front().rounds.size() < best->front().rounds.size()) return false;
     const PairedLosses losses = compared(folds, tried, *best);
-    return losses.first - losses.second <= losses.standard_error;
+    return losses.first - losses.second <= kClear * losses.standard_error;
   };
   return static_cast<std::size_t>(std::find_if(models.begin(), best, is_as_good) - models.begin());
 }
@@ -294,14 +295,16 @@ class Choosing {
     return rows;
   }
 
-  // None that is worse than the best by more than two standard errors, and so many at most: the simplest of
-  // them, and the best. If there is to be one, it is the simplest within one standard error.
+  // None that is worse than the best by more than two standard errors, and so many at most: the simplest, and
+  // the best. The simplest of all stays in any case: many rows tell more of single columns than few do. If
+  // there is to be one, it is the simplest within one standard error.
   [[nodiscard]] static std::vector<Choice> those_left(std::span<const TuningFold> folds,
                                                       std::vector<Choice> tried, std::size_t most) {
     const double clear = most > 1 ? 2 : 1;
     const auto loss = [](const Choice& one) { return one.models.front().held_out(); };
     const Models best = std::ranges::min_element(tried, {}, loss)->models;
     std::erase_if(tried, [&](const Choice& one) {
+      if (most > 1 && one.dictionary == 0) return false;
       const PairedLosses losses = compared(folds, one.models, best);
       return losses.first - losses.second > clear * losses.standard_error;
     });

@@ -83,7 +83,7 @@ TEST_F(TrainCommand, ReportsAClassificationAsJson) {
   EXPECT_EQ(report.at("loss"), "logistic");
   EXPECT_EQ(report.at("engine"), "lazy");
   EXPECT_EQ(report.at("labels"), (Json{"no", "yes"}));
-  EXPECT_EQ(report.at("ridge"), 1);
+  EXPECT_GT(report.at("ridge").get<double>(), 0);
   expect_path(report);
   for (const std::string part : {"train", "test"}) {
     SCOPED_TRACE(part);

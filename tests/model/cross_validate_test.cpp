@@ -69,8 +69,9 @@ const CrossValidationOptions kValidation = {4, {0.01, 1, 30}};
 
 // The mean over folds of errors(training rows, held-out rows, ridge), [ridges x terms], and its error.
 template <class Errors>
-void expect_surface(const CrossValidation& result, Errors errors, double tolerance) {
-  const Folds folds(kRows, kValidation.folds, 11);
+void expect_surface(const CrossValidation& result, Errors errors, double tolerance,
+                    std::span<const double> classes = {}) {
+  const Folds folds(DividedRows{kRows, {}, classes}, kValidation, 11);
   ASSERT_EQ(result.folds, kValidation.folds);
   ASSERT_EQ(result.ridges, kValidation.ridges);
   ASSERT_EQ(result.mean.rows, 3);
@@ -183,7 +184,7 @@ TEST(CrossValidate, ClassificationMeasuresTheLogLoss) {
         }));
     return losses;
   };
-  expect_surface(result.cross_validation, errors, 1e-6);
+  expect_surface(result.cross_validation, errors, 1e-6, sample.y);
 }
 
 // Ridge regression with an unpenalised intercept on given features.
