@@ -1,0 +1,7 @@
+"""Small, readable non-linear models by greedy selection of kernel features."""
+
+from . import _core
+from ._estimators import MFGAClassifier, MFGARegressor, load
+
+__all__ = ["MFGAClassifier", "MFGARegressor", "load"]
+__version__ = _core.version()

@@ -1,0 +1,233 @@
+"""From what users have - arrays, frames, Arrow tables - to the numbers that the library learns from.
+
+A column of text becomes a column of 0 and 1 for each of its levels, as the command line does it with files.
+"""
+
+import sys
+import warnings
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+# Whether missing values are allowed; the one place that decides it. scikit-learn says what it says of others.
+ALLOWS_MISSING = False
+
+NUMBERS = {
+    "dtype": [np.float64, np.float32],
+    "order": None,
+    "ensure_all_finite": "allow-nan" if ALLOWS_MISSING else True,
+}
+
+
+def is_frame(X):
+    """Tell whether X has named columns."""
+    return nw.dependencies.is_into_dataframe(X) or isinstance(X, nw.DataFrame) or hasattr(X, "__arrow_c_stream__")
+
+
+def frame_of(X):
+    """Wrap a frame so that all kinds are used in one way; others pass through."""
+    if isinstance(X, nw.DataFrame):
+        return X
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)
+    if hasattr(X, "__arrow_c_stream__"):
+        return nw.from_arrow(X, backend=_arrow_backend())
+    return X
+
+
+def _arrow_backend():
+    for name in ("pyarrow", "polars", "pandas"):
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        return name
+    raise ImportError("reading this table needs pyarrow, polars or pandas; install one of them")
+
+
+def columns_by_name(frame):
+    """The columns of a frame; `frame[name]` would be a row if the name is a number."""
+    return dict(zip(frame.columns, frame.iter_columns(), strict=True))
+
+
+def kind_of(column):
+    """Tell whether a column is one of numbers or of text."""
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "numbers"
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    if dtype in (nw.Object, nw.Unknown):
+        values = column.to_numpy()
+        if all(isinstance(value, str) or _is_missing(value) for value in values):
+            return "text"
+        try:
+            values.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"the column {column.name!r} holds other things than numbers and texts, such as "
+                f"{next(value for value in values if not isinstance(value, (str, int, float)))!r}"
+            ) from None
+        return "numbers"
+    raise ValueError(
+        f"the column {column.name!r} is of type {dtype}; expected numbers, truth values, texts or categories. "
+        "Turn it into one of these, or leave it out"
+    )
+
+
+def _is_missing(value):
+    pandas = sys.modules.get("pandas")
+    return value is None or (pandas is not None and value is pandas.NA) or value != value
+
+
+def _numbers_of(column):
+    values = column.to_numpy()
+    if values.dtype == object:  # missing values among whole numbers or truth values
+        values = np.array([np.nan if _is_missing(value) else value for value in values], dtype=np.float64)
+    return values
+
+
+def _texts_of(column):
+    """The texts of a column, with None where one is missing. An empty text is missing, as in a file."""
+    texts = np.empty(len(column), dtype=object)
+    for i, value in enumerate(column.to_list()):
+        texts[i] = None if _is_missing(value) or value == "" else str(value)
+    return texts
+
+
+class Columns:
+    """What became of the columns of a frame: numbers, or levels of text.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the columns of the frame that are used, in order.
+    levels : dict of str to list of str
+        The levels of those that are text.
+    """
+
+    def __init__(self, names, levels):
+        self.names = list(names)
+        self.levels = dict(levels)
+
+    @classmethod
+    def of(cls, frame):
+        """Look at the columns of a frame for training."""
+        levels = {}
+        for name, column in columns_by_name(frame).items():
+            if kind_of(column) == "text":
+                found = sorted({text for text in _texts_of(column) if text is not None}, key=lambda t: t.encode())
+                levels[name] = found
+        return cls(frame.columns, levels)
+
+    @property
+    def input_names(self):
+        """The names of the columns of numbers."""
+        return [
+            input_name
+            for name in self.names
+            for input_name in (
+                [f"{name}={level}" for level in self.levels[name]] if name in self.levels else [str(name)]
+            )
+        ]
+
+    @property
+    def text_columns(self):
+        """Which columns of numbers are levels: name, first position, levels."""
+        result, first = [], 0
+        for name in self.names:
+            if name in self.levels:
+                result.append((str(name), first, self.levels[name]))
+            first += len(self.levels.get(name, [name]))
+        return result
+
+    def numbers(self, frame):
+        """The columns of numbers, one below the other in memory."""
+        matrix = np.empty((len(frame), len(self.input_names)), dtype=np.float64, order="F")
+        place = 0
+        columns = columns_by_name(frame)
+        for name in self.names:
+            column = columns[name]
+            if name not in self.levels:
+                matrix[:, place] = _numbers_of(column)
+                place += 1
+                continue
+            texts = _texts_of(column)
+            is_missing = np.array([text is None for text in texts], dtype=bool)
+            is_known = is_missing.copy()
+            for level in self.levels[name]:
+                matrix[:, place] = texts == level
+                is_known |= matrix[:, place] == 1
+                matrix[is_missing, place] = np.nan
+                place += 1
+            if not is_known.all():
+                unknown = texts[~is_known]
+                warnings.warn(
+                    f"{len(unknown)} rows have a text in the column {name!r} that the model does not know, such as "
+                    f"{unknown[0]!r}; it counts as none of the known ones",
+                    UserWarning,
+                    stacklevel=5,
+                )
+        return matrix
+
+    def __eq__(self, other):
+        return isinstance(other, Columns) and (self.names, self.levels) == (other.names, other.levels)
+
+
+def _as_known_frame(X):
+    """A table that scikit-learn knows: itself, or what it was wrapped into."""
+    frame = frame_of(X)
+    return frame, X if nw.dependencies.is_into_dataframe(X) else frame.to_native()
+
+
+def read_training(estimator, X, y, **y_options):
+    """Check X and y of a fit, and set `n_features_in_` and `feature_names_in_`.
+
+    Returns
+    -------
+    x : array of numbers
+    y : array
+    columns : Columns or None
+        If X has columns of text.
+    """
+    if is_frame(X):
+        frame, native = _as_known_frame(X)
+        columns = Columns.of(frame)
+        if columns.levels or not nw.dependencies.is_pandas_dataframe(native):
+            y = validate_data(estimator, y=y, **y_options)
+            validate_data(estimator, native, skip_check_array=True)
+            x = check_array(
+                columns.numbers(frame), ensure_min_samples=2, estimator=estimator, input_name="X", **NUMBERS
+            )
+            if len(y) != len(x):
+                raise ValueError(f"Found input variables with inconsistent numbers of samples: {[len(x), len(y)]}")
+            return x, y, columns if columns.levels else None
+        X = native
+    x, y = validate_data(estimator, X, y, ensure_min_samples=2, **NUMBERS, **y_options)
+    return x, y, None
+
+
+def read_rows(estimator, X):
+    """Check X of a fitted estimator; gives the array of numbers that its model takes."""
+    columns = estimator._columns
+    if columns is None:
+        if is_frame(X):
+            frame, X = _as_known_frame(X)
+            if not nw.dependencies.is_pandas_dataframe(X):
+                validate_data(estimator, X, skip_check_array=True, reset=False)
+                x = Columns(frame.columns, {}).numbers(frame)
+                return check_array(x, estimator=estimator, input_name="X", **NUMBERS)
+        return validate_data(estimator, X, reset=False, **NUMBERS)
+    if not is_frame(X):
+        raise ValueError(
+            f"X is no frame; {type(estimator).__name__} has learned from one with the text columns "
+            f"{', '.join(map(repr, columns.levels))}, and needs the same columns"
+        )
+    frame, native = _as_known_frame(X)
+    if hasattr(estimator, "feature_names_in_"):
+        validate_data(estimator, native, skip_check_array=True, reset=False)
+    elif missing := [name for name in columns.names if name not in frame.columns]:
+        raise ValueError(f"X lacks the columns {', '.join(map(repr, missing))}, which the model uses")
+    return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)
