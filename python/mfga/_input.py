@@ -91,10 +91,7 @@ def _numbers_of(column):
 
 def _texts_of(column):
     """The texts of a column, with None where one is missing. An empty text is missing, as in a file."""
-    texts = np.empty(len(column), dtype=object)
-    for i, value in enumerate(column.to_list()):
-        texts[i] = None if _is_missing(value) or value == "" else str(value)
-    return texts
+    return [None if _is_missing(value) or value == "" else str(value) for value in column.to_list()]
 
 
 class Columns:
@@ -154,16 +151,19 @@ class Columns:
                 matrix[:, place] = _numbers_of(column)
                 place += 1
                 continue
-            texts = _texts_of(column)
-            is_missing = np.array([text is None for text in texts], dtype=bool)
-            is_known = is_missing.copy()
-            for level in self.levels[name]:
-                matrix[:, place] = texts == level
-                is_known |= matrix[:, place] == 1
-                matrix[is_missing, place] = np.nan
-                place += 1
-            if not is_known.all():
-                unknown = texts[~is_known]
+            place_of = {level: place + i for i, level in enumerate(self.levels[name])}
+            block = matrix[:, place : place + len(place_of)]
+            block[:] = 0
+            unknown = []
+            for row, text in enumerate(_texts_of(column)):
+                if text in place_of:
+                    matrix[row, place_of[text]] = 1
+                elif text is None:
+                    block[row] = np.nan
+                else:
+                    unknown.append(text)
+            place += len(place_of)
+            if unknown:
                 warnings.warn(
                     f"{len(unknown)} rows have a text in the column {name!r} that the model does not know, such as "
                     f"{unknown[0]!r}; it counts as none of the known ones",
@@ -177,9 +177,9 @@ class Columns:
 
 
 def _as_known_frame(X):
-    """A table that scikit-learn knows: itself, or what it was wrapped into."""
+    """The frame, and as scikit-learn knows it."""
     frame = frame_of(X)
-    return frame, X if nw.dependencies.is_into_dataframe(X) else frame.to_native()
+    return frame, frame.to_native()
 
 
 def read_training(estimator, X, y, **y_options):
