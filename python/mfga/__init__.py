@@ -2,6 +2,7 @@
 
 from . import _core
 from ._estimators import MFGAClassifier, MFGARegressor, load
+from ._selector import FeatureSelector
 
-__all__ = ["MFGAClassifier", "MFGARegressor", "load"]
+__all__ = ["FeatureSelector", "MFGAClassifier", "MFGARegressor", "load"]
 __version__ = _core.version()

@@ -213,7 +213,7 @@ class _Estimator(Shown, BaseEstimator):
             if not np.any(weights):
                 raise ValueError("all of `sample_weight` are 0; there is nothing to learn from")
         names = list(map(str, getattr(self, "feature_names_in_", ())))
-        start = self._model if self.warm_start and hasattr(self, "_model") else None
+        start = self._model if getattr(self, "warm_start", False) and hasattr(self, "_model") else None
         with python_spelling(), with_line(self.callback, self.verbose) as callback:
             model, report = _core.fit(
                 x,

@@ -1,10 +1,13 @@
 """How a fitted model is shown."""
 
+import html
 import sys
 
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 _ALL = sys.maxsize
+_SHOWN = 30
 
 
 class Shown:
@@ -50,3 +53,37 @@ class Shown:
         """
         check_is_fitted(self)
         return self._model.full_formula()
+
+    def _html_repr(self):
+        """For notebooks: scikit-learn's box, and of a fitted estimator the formula and what more terms would do."""
+        text = estimator_html_repr(self)
+        if not self.__sklearn_is_fitted__():
+            return text
+        formula = html.escape(self._model.formula(_SHOWN).rstrip("\n"))
+        return f"{text}<pre style='line-height: 1.2'>{formula}</pre>{_sizes_picture(self.report_)}"
+
+
+def _sizes_picture(report):
+    """Draw the loss of held-out rows by number of terms; empty where it was not asked for."""
+    sizes = sorted(report.get("sizes", ()), key=lambda size: size["terms"])
+    if len(sizes) < 2:
+        return ""
+    width, height, edge = 360, 140, 24
+    losses = [size["held_out"] for size in sizes]
+    most, lowest, highest = sizes[-1]["terms"], min(losses), max(losses)
+
+    def place(size):
+        x = edge + (width - 2 * edge) * size["terms"] / most
+        y = height - edge - (height - 2 * edge) * (size["held_out"] - lowest) / ((highest - lowest) or 1)
+        return f"{x:.1f},{y:.1f}"
+
+    line = " ".join(map(place, sizes))
+    marks = "".join(
+        "<circle cx='{}' cy='{}' r='4'/>".format(*place(size).split(",")) for size in sizes if size["chosen"]
+    )
+    return (
+        f"<svg width='{width}' height='{height}' role='img' font-size='11' fill='currentColor'>"
+        f"<polyline points='{line}' fill='none' stroke='currentColor'/>{marks}"
+        f"<text x='{edge}' y='12'>loss of held-out rows, {highest:.4g} to {lowest:.4g}</text>"
+        f"<text x='{edge}' y='{height - 6}'>terms, up to {most}; the dot is the model</text></svg>"
+    )
