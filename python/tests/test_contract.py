@@ -4,11 +4,12 @@ import inspect
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
 from mfga import MFGAClassifier, MFGARegressor, _core
 from mfga._estimators import FIT_OPTIONS
 from mfga._options import RENAMED, option_text
-from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
 @parametrize_with_checks([MFGARegressor(), MFGAClassifier()])

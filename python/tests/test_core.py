@@ -6,9 +6,10 @@ import signal
 import threading
 import tracemalloc
 
-import mfga
 import numpy as np
 import pytest
+
+import mfga
 from mfga import MFGARegressor, _core
 from mfga._options import spelled, threads_of
 

@@ -4,8 +4,9 @@ import doctest
 import importlib
 import pkgutil
 
-import mfga
 import pytest
+
+import mfga
 
 MODULES = ["mfga", *(f"mfga.{module.name}" for module in pkgutil.iter_modules(mfga.__path__) if module.name != "_core")]
 

@@ -7,10 +7,11 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from mfga import MFGAClassifier, MFGARegressor
-from mfga._progress import with_line
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
+
+from mfga import MFGAClassifier, MFGARegressor
+from mfga._progress import with_line
 
 
 def test_a_known_formula_is_found(table, quick):

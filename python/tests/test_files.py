@@ -2,9 +2,10 @@
 
 import json
 
-import mfga
 import numpy as np
 import pytest
+
+import mfga
 from mfga import MFGAClassifier, MFGARegressor
 
 pandas = pytest.importorskip("pandas")
