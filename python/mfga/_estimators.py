@@ -237,23 +237,26 @@ class _Estimator(Shown, BaseEstimator):
 
     def _values(self, what, X):
         """Ask the model for values of each row; `what` is a method of it."""
-        model = self.__dict__.get("_model")
-        if (
-            model is None
-            or type(X) is not np.ndarray
-            or X.dtype is not _DOUBLE
-            or X.ndim != 2
-            or not 0 < X.size <= _SMALL
-            or X.shape[1] != self.n_features_in_
-            or "feature_names_in_" in self.__dict__
-            or self._columns is not None
-            or not _core.all_finite(X)
-        ):
+        # What scikit-learn checks of a few rows takes longer than the model. Where all is well, it is left out.
+        state = self.__dict__
+        is_plain = (
+            type(X) is np.ndarray
+            and X.dtype is _DOUBLE
+            and X.ndim == 2
+            and 0 < X.size <= _SMALL
+            and "_model" in state
+            and X.shape[1] == state["n_features_in_"]
+            and "feature_names_in_" not in state
+            and state["_columns"] is None
+            and _core.all_finite(X)
+        )
+        if not is_plain:
             check_is_fitted(self)
             X = _input.read_rows(self, X)
-        # What scikit-learn would check of a few rows is known by now; it would take longer than the model.
-        with python_spelling():
+        try:
             return getattr(self._model, what)(X, threads_of(self.n_jobs))
+        except ValueError as error:
+            raise ValueError(spelled(str(error))) from None
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
