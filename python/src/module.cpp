@@ -26,6 +26,7 @@ namespace {
 
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Result = nb::ndarray<nb::numpy, double>;
 using TextColumns = std::vector<std::tuple<std::string, Index, std::vector<std::string>>>;
 
 // How often this process is a fork of one that had loaded the module: threads stay behind in the parent.
@@ -44,15 +45,14 @@ TableView table_of(const Array& x) {
 
 std::span<const double> span_of(const Numbers& numbers) { return {numbers.data(), numbers.shape(0)}; }
 
-nb::object array_of(std::vector<double> values, std::size_t columns) {
+Result array_of(std::vector<double> values, std::size_t columns) {
   auto* const kept = new std::vector<double>(std::move(values));
   const nb::capsule owner(kept, [](void* pointer) noexcept {
     delete static_cast<std::vector<double>*>(pointer);  // NOLINT(cppcoreguidelines-owning-memory)
   });
   const std::size_t rows = columns > 0 ? kept->size() / columns : 0;
-  using Result = nb::ndarray<nb::numpy, double>;
-  if (columns == 1) return Result(kept->data(), {rows}, owner).cast();
-  return Result(kept->data(), {rows, columns}, owner).cast();
+  if (columns == 1) return {kept->data(), {rows}, owner};
+  return {kept->data(), {rows, columns}, owner};
 }
 
 // A model, and what predicts with it, made when it is first asked for.
@@ -93,7 +93,7 @@ class SharedModel {
 enum class Wanted { kScores, kPredictions, kProbabilities };
 
 template <Wanted kWanted>
-nb::object values_of(SharedModel& shared, const Array& x, int threads) {
+Result values_of(SharedModel& shared, const Array& x, int threads) {
   const std::shared_ptr<const Predictor> predictor = shared.predictor(threads);
   const Model& model = shared.model();
   const TableView table = table_of(x);

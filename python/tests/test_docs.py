@@ -1,7 +1,9 @@
 """The examples in docstrings run."""
 
+import ast
 import doctest
 import importlib
+import pathlib
 import pkgutil
 
 import pytest
@@ -29,3 +31,14 @@ def test_everything_public_is_documented(name):
     assert thing.__doc__
     for method in [member for member in vars(thing) if not member.startswith("_")] if isinstance(thing, type) else []:
         assert getattr(thing, method).__doc__, method
+
+
+def test_the_stubs_are_those_of_the_extension():
+    """`python -m nanobind.stubgen -m mfga._core -o python/mfga/_core.pyi` writes them."""
+    stubs = ast.parse(pathlib.Path(mfga.__path__[0], "_core.pyi").read_text())
+    names = {node.name: node for node in stubs.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    assert set(names) == {name for name in dir(mfga._core) if not name.startswith("_")}
+    for kind in ("Model", "Progress"):
+        members = {node.name for node in names[kind].body if isinstance(node, ast.FunctionDef)}
+        public = {name for name in vars(getattr(mfga._core, kind)) if not name.startswith("_")}
+        assert {name for name in members if not name.startswith("_")} == public
