@@ -272,7 +272,7 @@ class _Estimator(Shown, BaseEstimator):
         if "_model" in state:
             state["_model"] = state["_model"].to_json()
         if state.get("_columns") is not None:
-            state["_columns"] = {"names": state["_columns"].names, "levels": state["_columns"].levels}
+            state["_columns"] = vars(state["_columns"])
         return state
 
     def __setstate__(self, state):
@@ -314,14 +314,15 @@ class _Estimator(Shown, BaseEstimator):
     def _take(self, model, path):
         if model.task != self._task:
             raise ValueError(f"{path}: the model is for {model.task}; {type(self).__name__} is for {self._task}")
-        names, levels, n_features = names_of(model)
-        if names is not None:
+        names, levels = names_of(model)
+        has_names = model.unnamed_columns == 0
+        if has_names and None not in names:
             self.feature_names_in_ = np.array(names, dtype=object)
-        self._columns = _input.Columns(names, levels) if levels else None
+        self._columns = _input.Columns(names, levels, has_names) if levels else None
         self._model = model
         self.report_ = {}
         self.n_terms_ = model.n_terms
-        self.n_features_in_ = n_features
+        self.n_features_in_ = len(names)
         return self
 
 

@@ -100,14 +100,17 @@ class Columns:
     Parameters
     ----------
     names : list of str
-        Of the columns of the frame that are used, in order.
+        Of the columns of the frame, in order; None for one that is not used.
     levels : dict of str to list of str
         The levels of those that are text.
+    has_names : bool, default=True
+        Whether columns are found by name; else by position.
     """
 
-    def __init__(self, names, levels):
+    def __init__(self, names, levels, has_names=True):
         self.names = list(names)
         self.levels = dict(levels)
+        self.has_names = has_names
 
     @classmethod
     def of(cls, frame):
@@ -145,7 +148,13 @@ class Columns:
         matrix = np.empty((len(frame), len(self.input_names)), dtype=np.float64, order="F")
         place = 0
         columns = columns_by_name(frame)
+        if not self.has_names:
+            columns = dict(zip(self.names, columns.values(), strict=True))
         for name in self.names:
+            if name is None:
+                matrix[:, place] = 0
+                place += 1
+                continue
             column = columns[name]
             if name not in self.levels:
                 matrix[:, place] = _numbers_of(column)
@@ -171,9 +180,6 @@ class Columns:
                     stacklevel=5,
                 )
         return matrix
-
-    def __eq__(self, other):
-        return isinstance(other, Columns) and (self.names, self.levels) == (other.names, other.levels)
 
 
 def _as_known_frame(X):
@@ -226,8 +232,9 @@ def read_rows(estimator, X):
             f"{', '.join(map(repr, columns.levels))}, and needs the same columns"
         )
     frame, native = _as_known_frame(X)
-    if hasattr(estimator, "feature_names_in_"):
+    if hasattr(estimator, "feature_names_in_") or not columns.has_names:
         validate_data(estimator, native, skip_check_array=True, reset=False)
-    elif missing := [name for name in columns.names if name not in frame.columns]:
+    # A loaded model knows some names: other columns do not matter.
+    elif missing := [name for name in columns.names if name is not None and name not in frame.columns]:
         raise ValueError(f"X lacks the columns {', '.join(map(repr, missing))}, which the model uses")
     return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)

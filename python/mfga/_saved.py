@@ -34,11 +34,9 @@ def names_of(model):
     Returns
     -------
     names : list of str or None
-        None where the table had no names, or where the model does not have those of columns that were constant.
+        Of each column; None for one that was constant, whose name the model does not have.
     levels : dict of str to list of str
         The levels of columns of text.
-    n_features : int
-        Number of columns.
     """
     name_of_input = {column: name for name, column in model.inputs}
     text_at = {first: (name, levels) for name, first, levels in model.text_columns}
@@ -52,6 +50,4 @@ def names_of(model):
         else:
             names.append(name_of_input.get(place))
             place += 1
-    is_nameless = model.unnamed_columns > 0 and all(name == f"x{i}" for i, name in enumerate(names) if name)
-    has_all = all(name is not None for name in names)
-    return (names if has_all and not is_nameless else None), levels, len(names)
+    return names, levels

@@ -72,6 +72,28 @@ def test_columns_that_were_constant_leave_no_name(table, tmp_path, quick):
     assert np.array_equal(again.predict(frame.to_numpy()), model.predict(frame))
 
 
+def test_texts_beside_columns_that_were_constant(tool, table, tmp_path, quick):
+    """Without all names, those that are known are looked up, and others do not matter."""
+    x, y = table
+    frame = frame_of(x).assign(same=1.0, kind=np.where(x[:, 0] > 0, "a", "b"))
+    model = MFGARegressor(**quick).fit(frame, y)
+    model.save(tmp_path / "model.json")
+    again = MFGARegressor.load(tmp_path / "model.json")
+    other = frame.assign(more=0)[[*reversed(frame.columns), "more"]].drop(columns="same")
+    assert np.array_equal(again.predict(other), model.predict(frame))
+    with pytest.raises(ValueError, match="lacks the columns 'kind'"):
+        again.predict(other.drop(columns="kind"))
+    # A file without names has positions instead.
+    frame.assign(y=y).to_csv(tmp_path / "plain.csv", index=False, header=False, float_format="%.17g")
+    tool("train", tmp_path / "plain.csv", "--model", tmp_path / "tool.json", "--header", "no", *TOOL_OPTIONS)
+    plain = MFGARegressor.load(tmp_path / "tool.json")
+    assert plain.n_features_in_ == 6
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        assert np.array_equal(plain.predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="5 features, but MFGARegressor is expecting 6"):
+        plain.predict(frame.drop(columns="same").rename(columns=dict(zip(frame.columns, range(6), strict=True))))
+
+
 def test_numbers_as_classes_come_back_as_numbers(table, tmp_path, quick):
     x, y = table
     model = MFGAClassifier(**quick).fit(x, (y > 0).astype(int) * 2)
