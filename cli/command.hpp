@@ -101,7 +101,13 @@ struct ModelTable {
 [[nodiscard]] std::string classes_text(const Evaluation& evaluation);
 
 // What may be wrong with a table, and what it holds that the model does not know.
-[[nodiscard]] std::vector<std::string> table_warnings(const Table& table);
+[[nodiscard]] std::vector<std::string> table_warnings(const Table& table, const Model& model);
+// Columns with missing values that had none in the training.
+[[nodiscard]] std::vector<std::string> missing_warnings(std::span<const MissingValues> missing,
+                                                        const Model& model, const std::string& source,
+                                                        Index rows);
+// The number of missing values by column.
+[[nodiscard]] Json missing_to_json(std::span<const MissingValues> missing);
 
 // The model with names, labels and levels as they can be shown on one line.
 [[nodiscard]] Model with_printable_names(Model model);

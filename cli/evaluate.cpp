@@ -28,6 +28,7 @@ void run_evaluate(EvaluateCommand& command) {
   if (command.common.json) {
     Json json = {{"task", task_name(model.task)}, {"terms", model.terms.size()}, {"rows", data.table.rows()}};
     json["metrics"] = to_json(evaluation);
+    json["missing"] = missing_to_json(data.table.missing);
     json["warnings"] = spelled(data.warnings);
     print_json(json);
   } else if (!command.common.quiet) {

@@ -1,5 +1,6 @@
 // Data files seen through a model.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -40,12 +41,14 @@ ReadOptions read_options_for(const Model& model, ReadOptions read) {
     for (const ModelInput& input : model.inputs)
       read.n_features = std::max(read.n_features, numbered_column(input.name));
   }
+  if (read.missing == "auto" && !model.missing_texts.empty())
+    read.missing = fmt::format("{}", fmt::join(model.missing_texts, ","));
   // A header is told by the names that the model looks for.
   read.names.clear();
   for (const ModelInput& input : model.inputs) {
     if (model.unnamed_columns > 0) break;
     const ColumnOrigin origin = origin_of(input.column, model.text_columns);
-    const std::string& name = origin.text != nullptr ? origin.text->name : input.name;
+    const std::string name = origin.text != nullptr ? origin.text->name : input.column_name();
     if (read.names.empty() || read.names.back() != name) read.names.push_back(name);
   }
   return read;
@@ -85,7 +88,7 @@ ModelTable read_for_model(const std::string& path, const Model& model, const Rea
   const Index target_column = file.column(targets.front(), "--target");
   ModelTable result{file.read(sources, target_column), {}, {}};
   file.read_more_targets(std::span(targets).subspan(1), "--target", result.table);
-  result.warnings = table_warnings(result.table);
+  result.warnings = table_warnings(result.table, model);
   if (!weight.empty()) result.table.weights = file.read_weights(weight, "--weight");
   result.targets = targets_of(model, result.table, result.warnings);
   return result;
@@ -101,13 +104,45 @@ RowName row_names(const Table& table) {
   return [&table](Index row) { return fmt::format("{}:{}", table.source, table.lines.line_of_row(row)); };
 }
 
-std::vector<std::string> table_warnings(const Table& table) {
+std::vector<std::string> missing_warnings(std::span<const MissingValues> missing, const Model& model,
+                                          const std::string& source, Index rows) {
+  std::vector<std::string> warnings;
+  for (const auto& [column, count, first_line] : missing) {
+    const auto text = std::ranges::find(model.text_columns, column, &TextColumn::name);
+    const auto was_missing = [&](const ModelInput& input) {
+      return input.missing > 0 && input.column_name() == column;
+    };
+    const bool is_known = text != model.text_columns.end()
+                              ? std::ranges::find(text->levels, kMissingLevel) != text->levels.end()
+                              : std::ranges::any_of(model.inputs, was_missing);
+    if (is_known) continue;
+    warnings.push_back(
+        fmt::format("{}: {} of {} values in column \"{}\" are missing, the first in line {}, and none was in "
+                    "the training "
+                    "table; they count as the centre of the column",
+                    source, count, rows, column, first_line));
+  }
+  return warnings;
+}
+
+Json missing_to_json(std::span<const MissingValues> missing) {
+  Json json = Json::object();
+  for (const MissingValues& values : missing) json[values.column] = values.count;
+  return json;
+}
+
+std::vector<std::string> table_warnings(const Table& table, const Model& model) {
   std::vector<std::string> warnings = table.warnings;
+  const std::vector<std::string> missing = missing_warnings(table.missing, model, table.source, table.rows());
+  warnings.insert(warnings.end(), missing.begin(), missing.end());
   for (const auto& [column, count, first_line] : table.unknown_texts) {
+    const auto text = std::ranges::find(model.text_columns, column, &TextColumn::name);
+    const bool has_others = text != model.text_columns.end() && !text->rare.empty();
     warnings.push_back(fmt::format(
         "{}: {} of {} values in column \"{}\" are texts that the training table did not have, the "
-        "first in line {}; they count as none of its levels",
-        table.source, count, table.rows(), column, first_line));
+        "first in line {}; they count as {}",
+        table.source, count, table.rows(), column, first_line,
+        has_others ? fmt::format("\"{}\", as rare texts do", kOtherLevel) : "none of its levels"));
   }
   return warnings;
 }

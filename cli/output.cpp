@@ -1,5 +1,6 @@
 // What several commands print.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -40,6 +41,19 @@ std::string table_summary(const Table& table) {
       fmt::format("{}: {} rows, {} predictors{}; {:.1f} MB in {:.3f} s ({:.0f} MB/s)", escaped(table.source),
                   table.rows(), predictor_count(n_columns, table.text_columns), text, table.megabytes,
                   table.load_seconds, table.megabytes / std::max(table.load_seconds, 1e-9));
+  if (!table.missing.empty()) {
+    constexpr std::size_t kMostNamed = 5;
+    Index count = 0;
+    std::vector<std::string> named;
+    for (const MissingValues& values : table.missing) {
+      count += values.count;
+      if (named.size() < kMostNamed)
+        named.push_back(fmt::format("{} {}", escaped(values.column), values.count));
+    }
+    summary += fmt::format("\n  missing: {} value{} in {} column{} ({}{})", count, count == 1 ? "" : "s",
+                           table.missing.size(), table.missing.size() == 1 ? "" : "s", fmt::join(named, ", "),
+                           table.missing.size() > kMostNamed ? ", ..." : "");
+  }
   for (const std::string& remark : spelled(table.remarks)) summary += "\n  " + escaped(remark);
   return summary;
 }

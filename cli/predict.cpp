@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "cli/command.hpp"
@@ -29,9 +30,29 @@ struct Timing {
   double write = 0;
 };
 
+// Counts the missing values of each column, which `missing` has an entry for after the first call; tells
+// whether there are any. The first row is `first_row`.
+bool count_missing(const Model& model, ConstMatrixView rows, const std::vector<Index>& columns,
+                   Index first_row, std::vector<MissingValues>& missing) {
+  bool has_any = false;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool is_same_column = i > 0 && columns[i] == columns[i - 1];
+    if (is_same_column) continue;
+    if (next == missing.size()) missing.push_back({model.inputs[i].column_name(), 0, 0});
+    MissingValues& own = missing[next++];
+    for (Index row = 0; row < rows.rows; ++row) {
+      if (!std::isnan(rows(row, columns[i]))) continue;
+      has_any = true;
+      if (own.count++ == 0) own.first_line = first_row + row + 1;
+    }
+  }
+  return has_any;
+}
+
 // Scores of numbers that stay in their file: some rows at a time, so that only those need memory.
 std::vector<double> stored_scores(const Model& model, const ModelFile& data, ConstMatrixView stored,
-                                  int threads) {
+                                  bool may_be_missing, int threads, std::vector<MissingValues>& missing) {
   constexpr Index kBytesAtOnce = Index{64} << 20;
   const Index rows_at_once = std::max<Index>(1, kBytesAtOnce / (stored.cols * Index{sizeof(double)}));
   std::vector<double> scores;
@@ -45,6 +66,8 @@ std::vector<double> stored_scores(const Model& model, const ModelFile& data, Con
       return fmt::format("{}: row {}, counted from 1", data.file.path(), first + row + 1);
     };
     try {
+      if (count_missing(model, part, columns, first, missing) && !may_be_missing)
+        throw Error(ErrorKind::kBadData, "a value is missing");
       const std::vector<double> part_scores = predictor.scores(part, columns, row_name);
       scores.insert(scores.end(), part_scores.begin(), part_scores.end());
     } catch (const Error&) {
@@ -54,6 +77,7 @@ std::vector<double> stored_scores(const Model& model, const ModelFile& data, Con
     }
     data.file.forget(part);
   }
+  std::erase_if(missing, [](const MissingValues& values) { return values.count == 0; });
   return scores;
 }
 
@@ -61,6 +85,7 @@ struct Predictions {
   std::vector<double> scores;
   KeptColumns kept;
   std::vector<std::string> warnings;
+  std::vector<MissingValues> missing;
 };
 
 // Where the columns are that --keep names.
@@ -83,11 +108,13 @@ Predictions predict_file(const Model& model, PredictCommand& command, Timing& ti
   Predictions result;
   const ModelFile data = open_for_model(command.data_path, model, command.common.read);
   const std::vector<Index> kept = kept_columns(command, data.file);
-  // A model with text has no use for numbers alone; the reader says so.
-  const std::optional<ConstMatrixView> stored =
-      model.text_columns.empty() ? data.file.stored_numbers() : std::nullopt;
+  // A model with text has no use for numbers alone; the reader says so. It also knows other marks than NaN.
+  const std::string missing = read_options_for(model, command.common.read).missing;
+  const bool can_stay = model.text_columns.empty() && (missing == "auto" || missing == "error");
+  const std::optional<ConstMatrixView> stored = can_stay ? data.file.stored_numbers() : std::nullopt;
   const Table table = stored ? Table{} : data.file.read(data.sources, std::nullopt);
-  result.warnings = spelled(table_warnings(table));
+  result.warnings = table_warnings(table, model);
+  result.missing = table.missing;
   if (!kept.empty()) {
     for (const Index column : kept)
       result.kept.names.push_back(data.file.columns()[static_cast<std::size_t>(column)]);
@@ -96,8 +123,13 @@ Predictions predict_file(const Model& model, PredictCommand& command, Timing& ti
   }
   timing.load = seconds_since(start);
   const auto predict_start = Clock::now();
-  result.scores = stored ? stored_scores(model, data, *stored, command.threads)
-                         : model_scores(model, table, command.threads);
+  if (stored) {
+    result.scores = stored_scores(model, data, *stored, missing != "error", command.threads, result.missing);
+    result.warnings = missing_warnings(result.missing, model, data.file.path(), stored->rows);
+  } else {
+    result.scores = model_scores(model, table, command.threads);
+  }
+  result.warnings = spelled(result.warnings);
   timing.predict = seconds_since(predict_start);
   if (!kept.empty() && result.kept.texts.front().size() * model.outputs.size() != result.scores.size()) {
     throw Error(ErrorKind::kBadData,
@@ -125,7 +157,7 @@ void run_predict(PredictCommand& command) {
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
   Timing timing;
-  const auto [scores, kept, warnings] = predict_file(model, command, timing);
+  const auto [scores, kept, warnings, missing] = predict_file(model, command, timing);
   progress.clear();
   if (!command.common.json && !command.common.quiet) {
     for (const std::string& warning : warnings) print_message("warning: " + warning);
@@ -140,6 +172,7 @@ void run_predict(PredictCommand& command) {
     const Json json = {{"rows", scores.size() / model.outputs.size()},
                        {"terms", model.terms.size()},
                        {"output", command.output_path},
+                       {"missing", missing_to_json(missing)},
                        {"warnings", warnings},
                        {"seconds",
                         {{"load", timing.load},

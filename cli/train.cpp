@@ -15,30 +15,6 @@
 namespace mfga::cli {
 namespace {
 
-TrainingData training_data(const Table& table) {
-  return {.x = table.values.view(),
-          .y = table.target,
-          .columns = table.columns,
-          .target_name = table.target_name,
-          .labels = table.labels,
-          .unnamed_columns = table.unnamed_columns,
-          .text_columns = table.text_columns,
-          .lines = &table.lines,
-          .weights = table.weights,
-          .target_names = table.target_names};
-}
-
-// Learns from the table; what is wrong with the data is said with the name of its file.
-template <class Learn>
-auto learn_from(const Table& table, Learn learn) {
-  try {
-    return learn(training_data(table));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kBadData) throw;
-    throw Error(error.kind(), fmt::format("{}: {}", table.source, error.what()));
-  }
-}
-
 // A test table in a file of its own. It is read before the fit, with every column that a model may need.
 struct TestFile {
   ModelTable data;
@@ -87,7 +63,8 @@ double time_left(const TrainCommand& command, Clock::time_point start) {
 
 bool is_constant(const Matrix& values, Index column) {
   for (Index i = 1; i < values.rows; ++i) {
-    if (values(i, column) != values(0, column)) return false;
+    const bool are_missing = std::isnan(values(i, column)) && std::isnan(values(0, column));
+    if (values(i, column) != values(0, column) && !are_missing) return false;
   }
   return true;
 }
@@ -112,11 +89,16 @@ TestFile read_test_file(const TrainCommand& command, const Table& train, const s
   model.n_columns = train.values.cols;
   model.unnamed_columns = train.unnamed_columns;
   model.text_columns = train.text_columns;
+  model.missing_texts = train.missing_texts;
   std::vector<Index> places(static_cast<std::size_t>(train.values.cols), -1);
   for (Index j = 0; j < train.values.cols; ++j) {
     if (is_constant(train.values, j)) continue;
     places[static_cast<std::size_t>(j)] = std::ssize(model.inputs);
-    model.inputs.push_back({train.columns[static_cast<std::size_t>(j)], j});
+    ModelInput& input = model.inputs.emplace_back();
+    input.name = train.columns[static_cast<std::size_t>(j)];
+    input.column = j;
+    const auto values = std::ranges::find(train.missing, input.name, &MissingValues::column);
+    if (values != train.missing.end()) input.missing = values->count;
   }
   return {read_for_model(command.test_path, model, command.common.read, "", weight), std::move(places)};
 }
@@ -178,7 +160,7 @@ void check_arguments(TrainCommand& command, bool validation_given) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--path is for --terms auto, which tries several numbers of terms; leave one of them out");
   }
-  check_files({{"the table", command.train_path}, {"--test", command.test_path}},
+  check_files({{"the table", command.columns.path}, {"--test", command.test_path}},
               {{"--model", command.model_path}, {"--path", command.path_path}});
   // That the model can be saved where it is to be saved is found out before the work.
   if (!command.model_path.empty()) {
@@ -187,20 +169,16 @@ void check_arguments(TrainCommand& command, bool validation_given) {
 }
 
 void read_tables(const TrainCommand& command, Tables& tables) {
-  const TableFile file(command.train_path, command.common.read);
-  std::vector<std::string> targets = {command.target};  // empty: the usual one
-  if (!command.target.empty()) targets = column_list(targets, file.columns(), "--target");
-  tables.train = file.read_for_training(
-      targets.front(), column_list(command.ignore, file.columns(), "--ignore"),
-      column_list(command.text, file.columns(), "--text"), command.weight, std::span(targets).subspan(1));
+  const TableFile file(command.columns.path, command.common.read);
+  tables.train = read_training_table(file, command.columns);
   if (command.test_fraction > 0)
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
   if (!command.test_path.empty()) {
     // By the names of the target and the weights: an index is one into the training file.
     const std::string weight =
-        command.weight.empty()
+        command.columns.weight.empty()
             ? ""
-            : file.columns()[static_cast<std::size_t>(file.column(command.weight, "--weight"))];
+            : file.columns()[static_cast<std::size_t>(file.column(command.columns.weight, "--weight"))];
     tables.test_file = read_test_file(command, tables.train, weight);
   }
 }
@@ -246,8 +224,8 @@ void run_train(TrainCommand& command, bool validation_given) {
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 
-  if (!command.target.empty()) command.common.read.names = column_list({command.target}, {}, "--target");
-  progress.show("reading " + command.train_path);
+  command.common.read = read_options_for(command.columns, command.common.read);
+  progress.show("reading " + command.columns.path);
   Measured measured;
   Tables tables;
   read_tables(command, tables);
@@ -280,6 +258,7 @@ void run_train(TrainCommand& command, bool validation_given) {
     throw Error(error.kind(), fmt::format("{} (the model is saved: {})", error.what(), command.model_path));
   }
   measured.remarks = spelled(tables.train.remarks);
+  measured.missing = tables.train.missing;
   measured.warnings = tables.train.warnings;
   measured.warnings.insert(measured.warnings.end(), result.report.warnings.begin(),
                            result.report.warnings.end());
@@ -304,7 +283,7 @@ void run_train(TrainCommand& command, bool validation_given) {
 void add_train(CLI::App& tool) {
   auto command = std::make_shared<TrainCommand>();
   CLI::App* app = tool.add_subcommand("train", "learn a model from a table");
-  app->add_option("table,--train", command->train_path,
+  app->add_option("table,--train", command->columns.path,
                   "table to learn from: CSV, TSV, LIBSVM or .npy, also gzip-compressed; -: standard input")
       ->check(file_name())
       ->type_name("FILE")
@@ -318,21 +297,7 @@ void add_train(CLI::App& tool) {
       ->check(fraction())
       ->type_name("F")
       ->group("Data files");
-  app->add_option(
-         "--target", command->target,
-         "column to predict, by name or index (-1: the last), or several numbers to predict together, "
-         "as in a,b; default: the last, or LIBSVM's label")
-      ->type_name("COLUMN")
-      ->group("Data files");
-  add_column_list(*app, "--ignore", command->ignore,
-                  "columns to leave out, by name or index; names with commas in quotes", "Data files");
-  add_column_list(*app, "--text", command->text,
-                  "columns to read as text although they begin with a number, by name or index",
-                  "Data files");
-  app->add_option("--weight", command->weight,
-                  "column that says how much each row counts, by name or index; it is no predictor")
-      ->type_name("COLUMN")
-      ->group("Data files");
+  add_training_columns(*app, command->columns);
   add_read_options(*app, command->common.read);
   add_option_table(*app, command->fit, fit_option_table(), "Learning");
   add_option_table(*app, command->paper, paper_option_table(), "Comparisons with the paper");
@@ -373,10 +338,12 @@ void add_train(CLI::App& tool) {
       ->group("Output");
   add_output_options(*app, command->common);
   app->callback([command, app] {
-    if (command->train_path.empty()) throw CLI::RequiredError("table");
+    if (command->columns.path.empty()) throw CLI::RequiredError("table");
     if (command->fit.ridge.validation() != nullptr)
       command->fit.ridge = Ridge::cross_validated(command->validation);
-    run_train(*command, app->count("--folds") > 0 || app->count("--ridges") > 0);
+    command->fit.in_time_order = command->validation.in_time_order;
+    const bool folds_are_counted = app->count("--folds") > 0 && !command->fit.in_time_order;
+    run_train(*command, folds_are_counted || app->count("--ridges") > 0);
   });
 }
 

@@ -225,6 +225,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   const Model& model = result.model;
   Json json;
   json["remarks"] = measured.remarks;
+  json["missing"] = missing_to_json(measured.missing);
   json["task"] = task_name(model.task);
   json["method"] = option_text(command.paper, paper_option_table(), "method");
   json["loss"] = !model.loss.empty() ? model.loss : model.task == Task::kRegression ? "squared" : "logistic";

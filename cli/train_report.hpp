@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/repeats.hpp"
+#include "cli/training_table.hpp"
 
 namespace mfga::cli {
 
@@ -15,15 +16,11 @@ struct TrainCommand {
   FitOptions fit;
   paper::Options paper;
   CrossValidationOptions validation;  // of a ridge that is cross-validated
-  std::string train_path;
+  TrainingColumns columns;
   std::string start_path;
   Model start;  // of that file, if there is one
   std::string test_path;
   double test_fraction = 0;
-  std::string target;
-  std::vector<std::string> ignore;
-  std::vector<std::string> text;
-  std::string weight;
   std::string model_path;
   std::string path_path;  // where the losses by number of terms go
   CommonOptions common;
@@ -43,8 +40,9 @@ struct Timing {
 struct Measured {
   Evaluations first;  // of the first seed, whose model is saved
   RepeatedEvaluations repeats;
-  std::vector<std::string> remarks;   // about the training table
-  std::vector<std::string> warnings;  // about the tables and the fit
+  std::vector<std::string> remarks;    // about the training table
+  std::vector<MissingValues> missing;  // in it
+  std::vector<std::string> warnings;   // about the tables and the fit
   Timing timing;
 };
 

@@ -21,7 +21,8 @@ namespace mfga {
                                                std::string_view source = "the table");
 
 // The same for a file that is still to be read, by TableFile::read: levels of text are found in the column of
-// that text, and columns without names by their positions. Column i of the table that is read is input i.
+// that text, and columns without names by their positions. Column i of the table that is read is input i. The
+// model must live until then.
 [[nodiscard]] std::vector<ColumnSource> match_columns(const Model& model, const TableFile& file);
 
 }  // namespace mfga

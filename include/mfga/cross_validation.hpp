@@ -17,8 +17,9 @@ namespace mfga {
 struct CrossValidationOptions {
   Index folds = 5;
   std::vector<double> ridges = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1e3, 1e4};
-  Index used_folds = 0;  // how many of the folds are held out once; 0: all
-  Index most_rows = 0;   // if there are more rows, so many of them are used, drawn at random; 0: all
+  Index used_folds = 0;        // how many of the folds are held out once; 0: all
+  Index most_rows = 0;         // if there are more rows, so many of them are used, drawn at random; 0: all
+  bool in_time_order = false;  // see FitOptions; either says it
 
   // Throws Error(kInvalidArgument) naming the first option that is out of bounds.
   void validate() const;

@@ -22,7 +22,7 @@ struct RowLines;  // mfga/table.hpp
 
 // Set by name: only x and y must be given. Nothing is copied; the numbers must stay where they are.
 struct TrainingData {
-  TableView x;
+  TableView x;  // NaN: the value is missing
   // Numbers, or for classification two or more distinct ones. Of several targets to be predicted together:
   // all numbers of the first, then all of the second, ...; then target_names are theirs.
   std::span<const double> y;
@@ -35,7 +35,11 @@ struct TrainingData {
   // How much each row counts: a row of weight 2 is worth two copies of it, one of weight 0 is left out.
   // Empty: 1.
   std::span<const double> weights = {};
-  std::vector<std::string> target_names = {};  // of several targets; empty: there is one
+  std::vector<std::string> target_names = {};   // of several targets; empty: there is one
+  std::vector<std::string> missing_texts = {};  // see Table
+  // Which group each row belongs to: where rows are held out, those of a group are held out together. Empty:
+  // none.
+  std::span<const Index> groups = {};
 
   [[nodiscard]] Index targets() const {
     return target_names.empty() ? 1 : static_cast<Index>(target_names.size());
@@ -68,7 +72,7 @@ struct TuningReport {
 struct TriedSize {
   Index terms = 0;
   double held_out = 0;        // mean loss of held-out rows
-  double standard_error = 0;  // of its difference to the smallest one; by cross-validation: of the mean
+  double standard_error = 0;  // of that mean
   double ridge = 0;
   bool is_chosen = false;
 };

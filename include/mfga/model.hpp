@@ -17,7 +17,9 @@ enum class Task { kRegression, kClassification };
 [[nodiscard]] std::string_view task_name(Task task);
 
 // An input of the model: a column of the table, standardised as (x - mean) / deviation, warped, and
-// stretched.
+// stretched. Where the value of the column is missing, NaN, the input is 0, the middle of its scale: the
+// mean, or with another scale than the standard one the median. An input `is_missing` tells of that: before
+// it is standardised it is 1 where the value is missing and else 0, and its name is "COLUMN=missing".
 struct ModelInput {
   std::string name;
   Index column = 0;  // position among the columns that the model was trained on
@@ -25,6 +27,11 @@ struct ModelInput {
   double deviation = 1;
   Warp warp = {};
   double stretch = 1;  // by how much differences of this input count, where it was learned
+  bool is_missing = false;
+  Index missing = 0;  // in so many rows of the training the value of the column was missing
+
+  // The name of its column.
+  [[nodiscard]] std::string column_name() const;
 };
 
 // What a model computes a score for: its target; or, where there are several, one of its targets, or one of
@@ -72,8 +79,9 @@ struct Model {
   // Of the file that it was trained on, if its columns had no names; else 0. Then files are matched by
   // position.
   Index unnamed_columns = 0;
-  std::vector<TextColumn> text_columns;  // which of the table's columns are levels of text
-  std::vector<ModelInput> inputs;        // columns that were constant are not among them
+  std::vector<TextColumn> text_columns;    // which of the table's columns are levels of text
+  std::vector<std::string> missing_texts;  // that stand for a missing value in files, beside the usual ones
+  std::vector<ModelInput> inputs;          // columns that were constant are not among them
   // [inputs x inputs], where it was learned: terms see this times the inputs. Empty: the inputs themselves.
   Matrix mixing;
   std::vector<Term> terms;
@@ -85,9 +93,9 @@ struct Model {
 
   // For one table. To predict again and again, make a Predictor (mfga/predictor.hpp), which these use, once.
   // x has the columns that the model was trained on; or, with `columns`, input i is column columns[i] of x.
-  // Scores, predictions and probabilities are finite: a row with an input that is not, or that is so far out
-  // that its score is not, throws Error(kBadData). Threads: 0 means all cores. Of several outputs, the scores
-  // of a row follow one another: [rows x outputs].
+  // NaN is a missing value. Scores, predictions and probabilities are finite: a row with an infinite input,
+  // or one that is so far out that its score is not finite, throws Error(kBadData). Threads: 0 means all
+  // cores. Of several outputs, the scores of a row follow one another: [rows x outputs].
   [[nodiscard]] std::vector<double> scores(const TableView& x, int threads = 0) const;
   [[nodiscard]] std::vector<double> scores(const TableView& x, std::span<const Index> columns,
                                            int threads = 0) const;

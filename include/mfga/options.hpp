@@ -94,6 +94,8 @@ struct FitOptions {
   double tolerance = 0;                 // stop when the mean loss is at most this
   std::optional<EngineKind> engine = {};
   Precision precision = Precision::kMixed;  // of the search; the atoms chosen are the same
+  // Rows stand in the order of time: where rows are held out, they come after those that are learned from.
+  bool in_time_order = false;
   std::uint64_t seed = 0;
   int threads = 0;          // 0: all cores
   double memory_limit = 0;  // MiB; 0: four fifths of the machine's memory

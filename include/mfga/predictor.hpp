@@ -22,8 +22,8 @@ using RowName = std::function<std::string(Index row)>;
 // Keeps a copy of the model. Every method may be called from many threads at once. A row gets the same score,
 // to the last bit, by itself and in any table.
 //
-// Scores, predictions and probabilities are finite: a row with an input that is not, or that is so far out
-// that its score is not, throws Error(kBadData).
+// NaN is a missing value, see ModelInput. Scores, predictions and probabilities are finite: a row with an
+// infinite input, or one that is so far out that its score is not finite, throws Error(kBadData).
 class Predictor {
  public:
   // Threads are for tables, and started with the first one that is worth it; 0: as many as there are cores.

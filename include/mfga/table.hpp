@@ -25,6 +25,9 @@ struct ReadOptions {
   std::string header = "auto";     // auto | yes | no; auto compares the first line with those below
   std::string delimiter = "auto";  // auto | tab | space | one character; space: one or more
   std::string decimal = "auto";    // auto | . | ,
+  // auto: an empty field, NA, NaN and ? stand for a missing value, which is NaN in the table; TEXT,...: these
+  // texts as well; error: a missing value of a number is an error, and ? is a text.
+  std::string missing = "auto";
   // Names that a header is known to have, such as the target's: a first line that has all of them is one.
   std::vector<std::string> names = {};
   std::string comment = "#";           // lines that begin with this are skipped; empty: none are
@@ -47,14 +50,22 @@ struct RowLines {
 };
 
 // A column of a table that is to be read: the numbers of a column of the file; or, with a level, 1 where its
-// text is that and else 0.
+// text is that and else 0. Several may be the numbers of one column.
 struct ColumnSource {
   Index column = 0;
   std::string level = {};
+  const TextColumn* text = nullptr;  // with a level: all that is known of the column; null: levels asked for
 };
 
 // Fields of a text column that are none of the levels that were asked for.
 struct UnknownTexts {
+  std::string column;
+  Index count = 0;
+  Index first_line = 0;
+};
+
+// A column of the file some of whose values are missing.
+struct MissingValues {
   std::string column;
   Index count = 0;
   Index first_line = 0;
@@ -66,6 +77,8 @@ struct Table {
   std::vector<TextColumn> text_columns;     // which of them are levels of text
   Matrix values;                            // [rows x columns]
   std::vector<UnknownTexts> unknown_texts;  // where levels were asked for: others that the file has
+  std::vector<MissingValues> missing;       // predictors with missing values
+  std::vector<std::string> missing_texts;   // that stand for missing values, beside the usual ones
   std::string target_name;                  // empty: the table has no target; of several: all, with commas
   std::vector<std::string> target_names;    // of several targets
   // Numbers, of several targets one target after the other; or positions in `labels` where the target is
@@ -73,6 +86,7 @@ struct Table {
   std::vector<double> target;
   std::vector<std::string> labels;  // the distinct texts of a text target, sorted
   std::vector<double> weights;      // of the rows, if a column of them was asked for
+  std::vector<Index> groups;        // that the rows belong to, from 0, if a column of them was asked for
   Index unnamed_columns = 0;  // of the file, if its columns have no names (x0, x1, ... are positions); else 0
   RowLines lines;
   std::vector<std::string> remarks;   // what was decided about the file: sentences for a report
@@ -129,15 +143,17 @@ class TableFile {
   // The numbers of a column that says how much each row counts; `option` names the option in error messages.
   [[nodiscard]] std::vector<double> read_weights(std::string_view name_or_index,
                                                  std::string_view option) const;
+  // Of each row, which group it belongs to: rows with the same number or text in this column.
+  [[nodiscard]] std::vector<Index> read_groups(std::string_view name_or_index, std::string_view option) const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// Moves a random `fraction` of the rows (rounded down, chosen by the seed) out of the table into the one that
-// is returned; the order of rows is kept on both sides. No second copy of the rows that stay is made; the
-// load time and size stay with `table`.
+// Moves a random `fraction` of the rows (rounded down, chosen by the seed; of groups, whole ones, while they
+// fit in) out of the table into the one that is returned; the order of rows is kept on both sides. No second
+// copy of the rows that stay is made; the load time and size stay with `table`.
 [[nodiscard]] Table split_off(Table& table, double fraction, std::uint64_t seed);
 
 }  // namespace mfga

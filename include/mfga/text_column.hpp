@@ -5,17 +5,26 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mfga/views.hpp"
 
 namespace mfga {
 
-// Column first + i of the table is 1 where the text is levels[i], else 0; its name is "NAME=LEVEL".
+// The level of fields without a text, and of texts that stand for a missing value.
+inline constexpr std::string_view kMissingLevel = "missing";
+// The level of texts that few rows have, where there are such; and then of texts that no row had.
+inline constexpr std::string_view kOtherLevel = "other";
+
+// Column first + i of the table is 1 where the text is levels[i], else 0; its name is "NAME=LEVEL". Where a
+// text is missing and that is no level, all are NaN.
 struct TextColumn {
   std::string name;
   Index first = 0;
   std::vector<std::string> levels;  // the distinct texts, sorted
+  std::vector<std::string> rare =
+      {};  // the texts of the level `other`, sorted; none: it is a text of its own
 
   [[nodiscard]] Index count() const { return static_cast<Index>(levels.size()); }
   friend bool operator==(const TextColumn&, const TextColumn&) = default;

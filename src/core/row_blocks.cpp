@@ -115,6 +115,8 @@ BlockedRows::BlockedRows(const TableView& table, const std::vector<InputColumn>&
     const bool is_warped = input.warp.kind() != ScaleKind::kStandard;
     if (is_warped)
       warped_.emplace_back(static_cast<Index>(standardiser_.columns.size()), input.warp, input.stretch);
+    if (input.is_missing) missing_marks_.push_back(std::ssize(standardiser_.columns));
+    is_plain_.push_back(!is_warped && !input.is_missing);
     standardiser_.columns.push_back(input.column);
     standardiser_.means.push_back(input.mean);
     standardiser_.inverse_deviations.push_back((is_warped ? 1.0 : input.stretch) / input.deviation);
@@ -124,7 +126,9 @@ BlockedRows::BlockedRows(const TableView& table, const std::vector<InputColumn>&
 BlockedRows BlockedRows::unscaled(const TableView& table) {
   std::vector<InputColumn> inputs;
   for (Index j = 0; j < table.cols; ++j) inputs.push_back({j});
-  return {table, inputs};
+  BlockedRows rows(table, inputs);
+  rows.fills_missing_ = false;
+  return rows;
 }
 
 BlockedRows BlockedRows::weighted(std::vector<double> weights) const {
@@ -141,6 +145,7 @@ BlockedRows BlockedRows::without_inputs() const {
   BlockedRows result = *this;
   result.standardiser_ = {};
   result.warped_.clear();
+  result.missing_marks_.clear();
   result.warped_values_ = nullptr;
   result.mixing_ = nullptr;
   return result;
@@ -208,6 +213,7 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
     }
     standardise_rows(rows.data(), tiled, is_direct_ ? col_stride_ : 1, standardiser_, values, block.stride,
                      norms);
+    if (fills_missing_) fill_missing(values, block.stride, tiled, norms);
   }
   const Index first = position(0);
   bool are_neighbours = true;
@@ -230,10 +236,29 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
                      combined, block.stride);
     values = combined;
   }
-  if (!warped_.empty() || mixing_ != nullptr) sum_squares(values, block.stride, block.inputs, tiled, norms);
+  if (sums_squares_again()) sum_squares(values, block.stride, block.inputs, tiled, norms);
   block.values = values;
   block.square_norms = norms;
   return block;
+}
+
+void BlockedRows::fill_missing(double* values, Index stride, Index count, double* norms) const {
+  for (const Index j : missing_marks_) {
+    const auto i = static_cast<std::size_t>(j);
+    const double present = -standardiser_.means[i] * standardiser_.inverse_deviations[i];
+    const double missing = (1 - standardiser_.means[i]) * standardiser_.inverse_deviations[i];
+    double* const mark = values + j * stride;
+    // What is infinite stays to be seen.
+    for (Index n = 0; n < count; ++n) mark[n] = std::isnan(mark[n]) ? missing : present + 0.0 * mark[n];
+  }
+  for (Index n = 0; n < count; ++n) {
+    if (!std::isnan(norms[n])) continue;
+    for (Index j = 0; j < inputs(); ++j) {
+      double& value = values[j * stride + n];
+      if (std::isnan(value) && is_plain_[static_cast<std::size_t>(j)]) value = 0;
+    }
+    sum_squares(values + n, stride, inputs(), 1, norms + n);
+  }
 }
 
 void BlockedRows::copy_row(Index row, double* out) const {
@@ -323,6 +348,8 @@ RowBlock BlockedRows::single_row(const double* row, Arena& arena) const {
     values[j] =
         (row[standardiser_.columns[i]] - standardiser_.means[i]) * standardiser_.inverse_deviations[i];
   }
+  set_combinations(values, 1, values, block.inputs, 1, 1, norm, 1);
+  fill_missing(values, 1, 1, norm);
   for (const WarpedInput& input : warped_) input.apply(values + input.position(), 1);
   if (mixing_ != nullptr) {
     double* combined = arena.take(block.inputs);
@@ -330,11 +357,7 @@ RowBlock BlockedRows::single_row(const double* row, Arena& arena) const {
     values = combined;
   }
   // Each as for the rows of a block, so that the last bit is the same.
-  if (!warped_.empty() || mixing_ != nullptr) {
-    sum_squares(values, 1, block.inputs, 1, norm);
-  } else {
-    set_combinations(values, 1, values, block.inputs, 1, 1, norm, 1);
-  }
+  if (sums_squares_again()) sum_squares(values, 1, block.inputs, 1, norm);
   block.values = values;
   block.square_norms = norm;
   return block;

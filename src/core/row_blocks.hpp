@@ -21,13 +21,15 @@ namespace mfga {
 inline constexpr Index kBlockRows = 512;
 
 // Where one model input comes from and how it is standardised: (x - mean) / deviation, then the warp, and at
-// last times the stretch.
+// last times the stretch. A value that is missing, NaN, becomes 0; or the input tells of it: x is then 1
+// where the value of the column is missing, and else 0.
 struct InputColumn {
   Index column = 0;
   double mean = 0;
   double deviation = 1;
   Warp warp = {};
   double stretch = 1;
+  bool is_missing = false;
 };
 
 // The standardised inputs of a few rows, input by input, so that loops over rows are contiguous.
@@ -62,7 +64,7 @@ struct RowBlock {
 class BlockedRows {
  public:
   BlockedRows(const TableView& table, const std::vector<InputColumn>& inputs);
-  // The columns of a table as they are.
+  // The columns of a table as they are, missing values as well.
   [[nodiscard]] static BlockedRows unscaled(const TableView& table);
   // These rows with weights, one for each; none: 1.
   [[nodiscard]] BlockedRows weighted(std::vector<double> weights) const;
@@ -111,15 +113,24 @@ class BlockedRows {
   template <class Position>
   [[nodiscard]] RowBlock convert(Index count, Arena& arena, Position position) const;
 
+  [[nodiscard]] bool sums_squares_again() const {
+    return !warped_.empty() || !missing_marks_.empty() || mixing_ != nullptr;
+  }
   void keep_warped_values(Workers* workers);
   // The numbers of a row of the table that are inputs, each at the place of its column.
   void copy_row(Index row, double* out) const;
+  // Standardised numbers of `count` rows, before they are warped: puts 0, or what tells of them, where
+  // numbers are missing. The norms are those with these numbers.
+  void fill_missing(double* values, Index stride, Index count, double* norms) const;
 
   std::shared_ptr<const TableView> table_;
   bool is_direct_ = true;  // doubles with one distance of columns; others are copied block by block
   Index col_stride_ = 1;
   Standardiser standardiser_;
   std::vector<WarpedInput> warped_;
+  std::vector<Index> missing_marks_;  // the inputs that tell of missing values
+  std::vector<bool> is_plain_;        // of each input: neither warped nor one of these
+  bool fills_missing_ = true;
   // [warped inputs x rows]: before they are stretched; null: found again for every block.
   std::shared_ptr<const Matrix> warped_values_;
   std::shared_ptr<const Matrix> mixing_;

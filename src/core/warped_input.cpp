@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "core/vectorise.hpp"
@@ -66,11 +68,17 @@ WarpedInput::WarpedInput(Index position, const Warp& warp, double stretch)
 }
 
 void WarpedInput::warp(double* values, Index count) const {
-  cut(values, count, lowest_, highest_);
-  if (knots_.empty()) return;
   for (Index first = 0; first < count; first += kWarpTile) {
-    interpolate(values + first, std::min(kWarpTile, count - first), knots_.data(),
-                static_cast<Index>(knots_.size()), values_.data(), slopes_.data());
+    double* const tile = values + first;
+    const Index size = std::min(kWarpTile, count - first);
+    std::uint64_t missing = 0;  // a bit for each value
+    for (Index n = 0; n < size; ++n)
+      missing |= std::uint64_t{std::isnan(tile[n]) ? 1U : 0U} << static_cast<unsigned>(n);
+    cut(tile, size, lowest_, highest_);
+    if (!knots_.empty())
+      interpolate(tile, size, knots_.data(), static_cast<Index>(knots_.size()), values_.data(),
+                  slopes_.data());
+    for (; missing != 0; missing &= missing - 1) tile[std::countr_zero(missing)] = 0;
   }
 }
 

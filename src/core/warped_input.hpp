@@ -15,7 +15,8 @@ class WarpedInput {
   [[nodiscard]] Index position() const { return position_; }
   // Multiplies what comes out.
   void stretch_by(double factor) { stretch_ *= factor; }
-  // Warps standardised values in place. One that is not finite becomes NaN, so that it shows.
+  // Warps standardised values in place. An infinite one becomes NaN, so that it shows; a missing one, which
+  // is NaN, becomes 0, the middle of the scale.
   void apply(double* values, Index count) const {
     warp(values, count);
     stretch(values, count);

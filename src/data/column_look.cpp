@@ -53,6 +53,7 @@ bool holds_names(const std::vector<RawField>& first, const std::vector<std::stri
 void ColumnLook::add(std::string_view field) {
   field = trim(field);
   if (field.empty()) return;
+  if (values == 0) first = field;
   ++values;
   const bool plain = is_plain_number(field);
   is_plain = is_plain && plain;
@@ -86,7 +87,8 @@ bool counts_up(const std::vector<RawField>& fields) {
   return count >= kFewest;
 }
 
-SampledRows sample_rows(const char* begin, const char* end, const TextLayout& layout, std::size_t columns) {
+SampledRows sample_rows(const char* begin, const char* end, const TextLayout& layout, std::size_t columns,
+                        const MissingMarks& marks) {
   constexpr int kMostRows = 1000;
   constexpr std::ptrdiff_t kMostBytes = std::ptrdiff_t{1} << 18;
   SampledRows sample;
@@ -100,7 +102,9 @@ SampledRows sample_rows(const char* begin, const char* end, const TextLayout& la
     if (p == end) break;
     p = layout.scan_row(p, end, fields, static_cast<Index>(columns));
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      sample.columns[i].add(fields[i].is_quoted() ? unquote(fields[i].text) : fields[i].text);
+      const std::string quoted = fields[i].is_quoted() ? unquote(fields[i].text) : std::string();
+      const std::string_view field = fields[i].is_quoted() ? std::string_view(quoted) : fields[i].text;
+      if (!marks.has(field)) sample.columns[i].add(field);
     }
     sample.has_counting_row = sample.has_counting_row || counts_up(fields);
     double first = 0;

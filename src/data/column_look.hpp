@@ -2,16 +2,19 @@
 // text. This decides about the header, the decimal sign, and which columns are text.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "data/missing_marks.hpp"
 #include "data/number_text.hpp"
 #include "data/text_rows.hpp"
 
 namespace mfga {
 
 struct ColumnLook {
-  Index values = 0;          // fields that are not empty
+  Index values = 0;          // fields that are not missing
+  std::string first = {};    // of these
   bool is_plain = true;      // all of them are numbers as programs write them
   bool is_whole = true;      // and have no point
   bool fits_point = true;    // all are numbers with a decimal point, perhaps with thousands separators
@@ -39,7 +42,7 @@ struct SampledRows {
   bool first_column_counts = true;  // its values are whole numbers, each another one
 };
 [[nodiscard]] SampledRows sample_rows(const char* begin, const char* end, const TextLayout& layout,
-                                      std::size_t columns);
+                                      std::size_t columns, const MissingMarks& marks = {});
 
 // Whether the numbers among the fields are whole and count up by one; at least three of them.
 [[nodiscard]] bool counts_up(const std::vector<RawField>& fields);

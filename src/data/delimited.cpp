@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -15,9 +16,18 @@
 #include "data/target_column.hpp"
 
 namespace mfga {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
 DelimitedReader::DelimitedReader(std::string path, std::string_view text, char delimiter,
                                  const ReadOptions& options)
-    : path_(std::move(path)), layout_{delimiter, options.comment}, chunk_bytes_(options.chunk_bytes) {
+    : TableReader(MissingMarks(options.missing)),
+      path_(std::move(path)),
+      layout_{delimiter, options.comment},
+      chunk_bytes_(options.chunk_bytes) {
   const char* const end = text.data() + text.size();
   TextLayout::Skipped skipped;
   const char* const first_row = layout_.find_row(text.data(), end, skipped);
@@ -31,7 +41,7 @@ DelimitedReader::DelimitedReader(std::string path, std::string_view text, char d
   const Index line = skipped.lines + 1;
   for (std::size_t i = 0; i < fields.size(); ++i) check_field(fields[i], line, static_cast<Index>(i));
 
-  SampledRows below = sample_rows(second_row, end, layout_, fields.size());
+  SampledRows below = sample_rows(second_row, end, layout_, fields.size(), missing_marks());
   has_header_ = options.header == "yes";
   if (options.header == "auto") {
     const HeaderDecision decision = decide_header(fields, below, options.names);
@@ -48,7 +58,10 @@ DelimitedReader::DelimitedReader(std::string path, std::string_view text, char d
   } else {
     set_columns(numbered_columns(std::ssize(fields)));
     data_ = text;
-    for (std::size_t i = 0; i < fields.size(); ++i) below.columns[i].add(unquote(fields[i].text));
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const std::string field = unquote(fields[i].text);
+      if (!missing_marks().has(field)) below.columns[i].add(field);
+    }
   }
   looks_ = std::move(below.columns);
 }
@@ -123,7 +136,7 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
   report_comments(layout_.comment, comments_above_ + (has_header_ ? 0 : rows.leading_comments),
                   rows.inner_comments + (has_header_ ? rows.leading_comments : 0), table);
   table.values = allocate_matrix(path_, rows.rows(), plan.numbers);
-  TextFields texts(plan.texts, rows.first_rows);
+  TextFields texts(plan.texts, rows.first_rows, missing_marks());
   std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0));
   pool.run(std::ssize(rows.chunks), [&](Index i) {
     const auto chunk = static_cast<std::size_t>(i);
@@ -131,8 +144,8 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
                 texts.empty() ? nullptr : &texts.part(i));
   });
   if (plan.has_target()) {
-    convert_target(target_fields, plan.target, plan.style(static_cast<std::size_t>(plan.target)), pool,
-                   table);
+    convert_target(target_fields, plan.target, plan.style(static_cast<std::size_t>(plan.target)),
+                   missing_marks(), pool, table);
   }
   return texts;
 }
@@ -195,9 +208,17 @@ const char* DelimitedReader::parse_plain_row(const char* begin, const char* end,
   for (const Index* slot = plan.slots.data();; ++slot, ++p) {
     while (p != end && layout_.is_padding(*p)) ++p;
     if (*slot >= 0) {
+      const char* const field = p;
       double value = 0;
       p = scan_number(p, end, value);
-      if (p == nullptr || !std::isfinite(value)) return nullptr;
+      if (p == nullptr || !std::isfinite(value)) {
+        p = field;
+        while (p != end && !layout_.is_delimiter(*p) && *p != '\n') ++p;
+        if (!missing_marks().has({field, p})) return nullptr;
+        value = kMissing;
+      } else if (missing_marks().has_numbers() && missing_marks().has_number(value)) {
+        value = kMissing;
+      }
       numbers[*slot] = value;
       if (delimiter == ' ') {
         p = layout_.skip_spaces(p, end);
@@ -211,7 +232,7 @@ const char* DelimitedReader::parse_plain_row(const char* begin, const char* end,
       if (*slot != kSkippedColumn) {
         const char* field_end = p;
         while (field_end != field && layout_.is_padding(field_end[-1])) --field_end;
-        if (field_end == field) return nullptr;
+        if (field_end == field && (*slot == kTargetColumn || !missing_marks().are_allowed())) return nullptr;
         store_text({field, field_end}, *slot, out);
       }
     }
@@ -248,17 +269,22 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
     if (slot >= 0) {
       double& number = out.numbers[slot];
       const NumberStyle style = plan.style(i);
-      const FieldContent content = field.is_quoted() ? classify_field(unquote(field.text), style, number)
-                                                     : classify_field(field.text, style, number);
-      if (content != FieldContent::kFinite) {
+      const std::string text = unquote(field.text);
+      const FieldContent content = classify_field(text, style, number);
+      const bool is_missing = missing_marks().has(text) ||
+                              (content == FieldContent::kFinite && missing_marks().has_number(number));
+      if (is_missing) {
+        number = kMissing;
+      } else if (content != FieldContent::kFinite) {
         throw not_a_number_error(
-            path_, line, column, columns()[i], unquote(field.text),
+            path_, line, column, columns()[i], text,
             fmt::format(
                 "; a column that begins with a number is read as text if it is trained with `text={}`",
                 columns()[i]));
       }
     } else if (slot != kSkippedColumn) {
-      if (field.text.empty() || field.text == "\"\"") {
+      const bool is_empty = field.text.empty() || field.text == "\"\"";
+      if (is_empty && (slot == kTargetColumn || !missing_marks().are_allowed())) {
         throw data_error(
             path_, line, column,
             slot == kTargetColumn
@@ -266,9 +292,10 @@ const char* DelimitedReader::parse_any_row(const char* begin, const char* end, c
                       "found an empty field in the target \"{}\"; expected a number or a label (leave "
                       "the row out)",
                       columns()[i])
-                : fmt::format("found an empty field in column \"{0}\"; expected a text (leave the row out or "
-                              "fill in a text such as \"?\", or leave the column out with `ignore={0}`)",
-                              columns()[i]));
+                : fmt::format(
+                      "found an empty field in column \"{0}\"; expected a text (leave the row out or "
+                      "fill in a text, leave the column out with `ignore={0}`, or pass `missing=auto`)",
+                      columns()[i]));
       }
       store_text(field.text, slot, out);
     }

@@ -116,7 +116,7 @@ bool looks_like_libsvm(std::string_view line) {
 }
 
 LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOptions& options)
-    : path_(std::move(path)), layout_{' ', options.comment} {
+    : TableReader(MissingMarks(options.missing)), path_(std::move(path)), layout_{' ', options.comment} {
   ThreadPool pool(options.threads);
   rows_ = locate_rows(text, 1, layout_, Quoting::kNone, options.chunk_bytes, pool);
   Index features = options.n_features;
@@ -177,7 +177,7 @@ TextFields LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& t
       p = next;
     }
   });
-  if (plan.has_target()) convert_target(target_fields, plan.target, {}, pool, table);
+  if (plan.has_target()) convert_target(target_fields, plan.target, {}, missing_marks(), pool, table);
   return {};
 }
 
@@ -191,7 +191,7 @@ const char* LibsvmReader::parse_plain_row(const char* begin, const char* end, co
     const char* const text = p;
     if (slot >= 0) {
       p = scan_number(p, end, values[slot]);
-      return p != nullptr && ends_word() && std::isfinite(values[slot]);
+      return p != nullptr && ends_word() && std::isfinite(values[slot]) && !missing_marks().has_numbers();
     }
     while (!ends_word() && *p != ':' && *p != '#') ++p;
     if (slot == kTargetColumn) target = {text, p};
@@ -229,7 +229,11 @@ const char* LibsvmReader::parse_any_row(const char* begin, const char* end, cons
     const Index slot = plan.slots[static_cast<std::size_t>(column)];
     if (slot == kTargetColumn) target = text;
     if (slot < 0) return;
-    if (classify_field(text, values[slot]) != FieldContent::kFinite) {
+    const FieldContent content = classify_field(text, values[slot]);
+    if (missing_marks().has(text) ||
+        (content == FieldContent::kFinite && missing_marks().has_number(values[slot]))) {
+      values[slot] = std::numeric_limits<double>::quiet_NaN();
+    } else if (content != FieldContent::kFinite) {
       throw not_a_number_error(path_, line_number, field, columns()[static_cast<std::size_t>(column)], text);
     }
   };

@@ -10,6 +10,8 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "core/vectorise.hpp"
@@ -100,7 +102,8 @@ void NpyReader::fail(std::string_view found) const {
                   path_, found));
 }
 
-NpyReader::NpyReader(std::string path, std::string_view bytes) : path_(std::move(path)) {
+NpyReader::NpyReader(std::string path, std::string_view bytes, const ReadOptions& options)
+    : TableReader(MissingMarks(options.missing)), path_(std::move(path)) {
   if (!looks_like_npy(bytes)) fail("is not a .npy file");
   const std::string_view header = take_header(bytes);
   const std::string_view type = header_value(header, "descr");
@@ -215,7 +218,11 @@ TextFields NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& tabl
         is_finite &= number_size_ == sizeof(double) ? copy_doubles(begin, run.count, out)
                                                     : copy_floats(begin, run.count, out);
       }
-      if (!is_finite) throw_not_finite(row, plan);
+      if (missing_marks().has_numbers()) {
+        for (double& number : std::span(table.values.row(row), static_cast<std::size_t>(plan.numbers)))
+          number = missing_marks().has_number(number) ? std::numeric_limits<double>::quiet_NaN() : number;
+      }
+      if (!is_finite) check_not_finite(row, plan);
     }
     done_with({row_bytes(task * rows_per_task), row_bytes(last)});
   });
@@ -226,13 +233,14 @@ const char* NpyReader::row_bytes(Index row) const {
   return data_.data() + static_cast<std::size_t>(row) * columns().size() * number_size_;
 }
 
-void NpyReader::throw_not_finite(Index row, const ColumnPlan& plan) const {
+void NpyReader::check_not_finite(Index row, const ColumnPlan& plan) const {
   for (std::size_t column = 0; column < columns().size(); ++column) {
     const char* const source = row_bytes(row) + column * number_size_;
     double number = 0;
     const bool is_finite =
         number_size_ == sizeof(double) ? copy_doubles(source, 1, &number) : copy_floats(source, 1, &number);
     if (is_finite || plan.slots[column] == kSkippedColumn) continue;
+    if (plan.slots[column] != kTargetColumn && missing_marks().has_number(number)) continue;
     throw Error(
         ErrorKind::kBadData,
         fmt::format("{}: found {} in row {}, column {} (\"{}\"), counted from 1; expected a finite number "

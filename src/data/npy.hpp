@@ -12,7 +12,7 @@ namespace mfga {
 class NpyReader final : public TableReader {
  public:
   // `bytes` must outlive the reader.
-  NpyReader(std::string path, std::string_view bytes);
+  NpyReader(std::string path, std::string_view bytes, const ReadOptions& options);
 
   [[nodiscard]] std::string_view format() const override { return "npy"; }
   [[nodiscard]] bool has_header() const override { return false; }
@@ -26,7 +26,8 @@ class NpyReader final : public TableReader {
   [[nodiscard]] std::string_view header_value(std::string_view header, std::string_view key) const;
   [[nodiscard]] std::pair<Index, Index> parse_shape(std::string_view shape) const;
   [[nodiscard]] const char* row_bytes(Index row) const;
-  void throw_not_finite(Index row, const ColumnPlan& plan) const;
+  // Throws at a number of the row that is not finite, unless it may be missing.
+  void check_not_finite(Index row, const ColumnPlan& plan) const;
 
   std::string path_;
   std::string_view data_;

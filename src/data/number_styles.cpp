@@ -56,9 +56,12 @@ char choose_decimal(const std::string& path, const TableReader& reader, const st
 
 bool is_number_column(const TableReader& reader, const FirstRow& first_row, Index column, char decimal) {
   const auto i = static_cast<std::size_t>(column);
+  const ColumnLook& look = reader.looks()[i];
+  if (look.fits(decimal) || look.values == 0) return true;
+  const bool begins_later = reader.missing_marks().has(first_row.fields[i]);
   double value = 0;
-  return reader.looks()[i].fits(decimal) ||
-         classify_field(first_row.fields[i], {decimal, decimal == ',', false}, value) != FieldContent::kText;
+  return classify_field(begins_later ? look.first : first_row.fields[i], {decimal, decimal == ',', false},
+                        value) != FieldContent::kText;
 }
 
 void choose_styles(const TableReader& reader, char decimal, const std::string& asked, ColumnPlan& plan,

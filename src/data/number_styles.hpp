@@ -15,7 +15,8 @@ namespace mfga {
 [[nodiscard]] char choose_decimal(const std::string& path, const TableReader& reader,
                                   const std::vector<Index>& columns, const std::string& asked);
 
-// Whether a column is one of numbers: by its looks, or where it has texts, too, by its first value.
+// Whether a column is one of numbers: by its looks, or where it has texts, too, by its first value that is
+// not missing.
 [[nodiscard]] bool is_number_column(const TableReader& reader, const FirstRow& first_row, Index column,
                                     char decimal);
 

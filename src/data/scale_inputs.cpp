@@ -117,13 +117,20 @@ std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, std::span
   workers.run(std::ssize(inputs), [&](Index i) {
     InputColumn& input = inputs[static_cast<std::size_t>(i)];
     const ScaleKind scale = scales[static_cast<std::size_t>(i)];
-    if (scale == ScaleKind::kStandard) return;
+    if (scale == ScaleKind::kStandard || input.is_missing) return;
     std::vector<double> values;
+    std::vector<double> own_weights;
     values.reserve(rows.size());
-    for (const Index row : rows) values.push_back(x(row, input.column));
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      const double value = x(rows[n], input.column);
+      if (std::isnan(value)) continue;
+      values.push_back(value);
+      if (!some_weights.empty()) own_weights.push_back(some_weights[n]);
+    }
+    if (values.empty()) return;
     if (std::ranges::all_of(values, [](double value) { return value == 0 || value == 1; })) return;
-    if (!some_weights.empty() && std::ranges::all_of(some_weights, [](double w) { return w == 0; })) return;
-    const SortedValues sorted(std::move(values), some_weights);
+    if (!own_weights.empty() && std::ranges::all_of(own_weights, [](double w) { return w == 0; })) return;
+    const SortedValues sorted(std::move(values), own_weights);
     if (scale == ScaleKind::kRobust) {
       make_robust(sorted, input);
     } else if (sorted.distinct() >= kFewestDistinct) {

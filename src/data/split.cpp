@@ -28,6 +28,23 @@ std::vector<bool> choose_rows(Index rows, Index count, std::uint64_t seed) {
   return is_chosen;
 }
 
+// Marks the rows of whole groups, in a random order, as long as there are no more than `count`.
+std::vector<bool> choose_groups(std::span<const Index> groups, Index count, std::uint64_t seed) {
+  std::vector<Index> sizes(static_cast<std::size_t>(std::ranges::max(groups)) + 1);
+  for (const Index group : groups) ++sizes[static_cast<std::size_t>(group)];
+  std::vector<bool> is_group_chosen(sizes.size());
+  Index left = count;
+  for (const Index group : random_rows(std::ssize(sizes), std::ssize(sizes), seed, RandomStream::kSplit)) {
+    const auto place = static_cast<std::size_t>(group);
+    if (sizes[place] > left) continue;
+    is_group_chosen[place] = true;
+    left -= sizes[place];
+  }
+  std::vector<bool> is_chosen;
+  for (const Index group : groups) is_chosen.push_back(is_group_chosen[static_cast<std::size_t>(group)]);
+  return is_chosen;
+}
+
 }  // namespace
 
 Index RowLines::line_of_row(Index row) const {
@@ -43,20 +60,26 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
         fmt::format("the fraction of rows to split off is {}; expected a number between 0 and 1", fraction));
   }
   const Index rows = table.rows();
-  const auto count = static_cast<Index>(std::floor(fraction * static_cast<double>(rows)));
+  auto count = static_cast<Index>(std::floor(fraction * static_cast<double>(rows)));
+  std::vector<bool> is_chosen;
+  if (!table.groups.empty()) {
+    is_chosen = choose_groups(table.groups, count, seed);
+    count = std::ranges::count(is_chosen, true);
+  }
   if (count == 0 || count == rows) {
     throw Error(
         ErrorKind::kInvalidArgument,
         fmt::format("a fraction of {} splits {} of {} rows off; expected at least one row on either side",
                     fraction, count, rows));
   }
-  const std::vector<bool> is_chosen = choose_rows(rows, count, seed);
+  if (table.groups.empty()) is_chosen = choose_rows(rows, count, seed);
   const bool has_weights = !table.weights.empty();
 
   Table part;
   part.source = table.source;
   part.columns = table.columns;
   part.text_columns = table.text_columns;
+  part.missing_texts = table.missing_texts;
   part.target_name = table.target_name;
   part.target_names = table.target_names;
   part.labels = table.labels;
@@ -76,6 +99,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
     (chosen ? part.lines.listed : kept_lines).push_back(table.lines.line_of_row(row));
     if (has_weights && chosen) part.weights.push_back(table.weights[source]);
     if (has_weights && !chosen) table.weights[static_cast<std::size_t>(kept)] = table.weights[source];
+    if (!table.groups.empty() && !chosen) table.groups[static_cast<std::size_t>(kept)] = table.groups[source];
     if (!chosen) ++kept;
   }
   table.values.rows = kept;
@@ -87,6 +111,7 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
     table.target = std::move(kept_targets);
   }
   if (has_weights) table.weights.resize(static_cast<std::size_t>(kept));
+  if (!table.groups.empty()) table.groups.resize(static_cast<std::size_t>(kept));
   table.lines = {};
   table.lines.listed = std::move(kept_lines);
   return part;

@@ -18,10 +18,12 @@ constexpr double kConstantTolerance = 1e-13;
 void refuse_not_finite(const TableView& x) {
   for (Index i = 0; i < x.rows; ++i) {
     for (Index j = 0; j < x.cols; ++j) {
-      if (std::isfinite(x(i, j))) continue;
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("x has the value {} in row {}, column {}; every value must be a finite number",
-                              x(i, j), i, j));
+      if (!std::isinf(x(i, j))) continue;
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("x has the value {} in row {}, column {}; every value must be a finite number, or "
+                      "NaN where it is missing",
+                      x(i, j), i, j));
     }
   }
 }
@@ -48,6 +50,54 @@ MFGA_VECTORISED void add_moments(const double* x, const double* weights, double 
   square += own_square;
 }
 
+// The same of those that are not missing; and how much they weigh, and how many rows lack a value.
+struct PresentSums {
+  double sum = 0;
+  double square = 0;
+  double weight = 0;
+  double missing = 0;
+};
+constexpr std::size_t kPresentSums = 4;
+
+void add_present(const double* x, const double* weights, double shift, Index rows, double* sums) {
+  for (Index n = 0; n < rows; ++n) {
+    const double weight = weights == nullptr ? 1 : weights[n];
+    if (weight == 0) continue;
+    if (std::isnan(x[n])) {
+      sums[3] += 1;
+      continue;
+    }
+    const double value = x[n] - shift;
+    sums[0] += weight * value;
+    sums[1] += weight * value * value;
+    sums[2] += weight;
+  }
+}
+
+std::vector<PresentSums> present_sums(const BlockedRows& rows, std::span<const double> shift,
+                                      std::span<const std::size_t> columns, Workers& workers) {
+  std::vector<double> sums(kPresentSums * columns.size());
+  sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& /*arena*/, double* out) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      add_present(block.input(static_cast<Index>(columns[i])), block.weights, shift[columns[i]], block.rows,
+                  out + kPresentSums * i);
+    }
+  });
+  std::vector<PresentSums> result;
+  for (std::size_t i = 0; i < sums.size(); i += kPresentSums)
+    result.push_back({sums[i], sums[i + 1], sums[i + 2], sums[i + 3]});
+  return result;
+}
+
+// The first finite value of a column; 0 if there is none.
+double first_finite(const TableView& x, Index column, std::span<const double> weights) {
+  for (Index n = 0; n < x.rows; ++n) {
+    const bool counts = weights.empty() || weights[static_cast<std::size_t>(n)] > 0;
+    if (counts && std::isfinite(x(n, column))) return x(n, column);
+  }
+  return 0;
+}
+
 // The sums of each column and of its squares, [2 x columns]. They are taken of differences to the first row,
 // so that a large mean costs no digits.
 std::vector<double> shifted_sums(const BlockedRows& rows, std::span<const double> shift, Workers& workers) {
@@ -67,7 +117,7 @@ struct Moments {
   double deviation = 0;
 };
 
-// The largest difference of each column to its first row; infinite where a number is not finite.
+// The largest difference of each column to its first row; infinite where a number is.
 std::vector<double> largest_differences(const BlockedRows& rows, std::span<const double> shift,
                                         Workers& workers) {
   std::vector<double> largest(shift.size());
@@ -77,9 +127,8 @@ std::vector<double> largest_differences(const BlockedRows& rows, std::span<const
       [&](const RowBlock& block, Arena& /*arena*/, double* out) {
         for (Index j = 0; j < block.inputs; ++j) {
           for (Index n = 0; n < block.rows; ++n) {
-            const double difference = std::abs(block.input(j)[n] - shift[static_cast<std::size_t>(j)]);
-            out[j] = std::isfinite(block.input(j)[n]) ? std::max(out[j], difference)
-                                                      : std::numeric_limits<double>::infinity();
+            // Of a missing value NaN, which is no larger.
+            out[j] = std::max(out[j], std::abs(block.input(j)[n] - shift[static_cast<std::size_t>(j)]));
           }
         }
       },
@@ -92,7 +141,8 @@ std::vector<double> largest_differences(const BlockedRows& rows, std::span<const
 // Of columns whose squares leave the range of double: in units of their largest differences, as powers of two
 // so that nothing is rounded.
 std::vector<Moments> scaled_moments(const BlockedRows& rows, std::span<const double> shift,
-                                    std::span<const double> largest, Workers& workers) {
+                                    std::span<const double> total_weights, std::span<const double> largest,
+                                    Workers& workers) {
   std::vector<int> exponents;
   for (const double difference : largest)
     static_cast<void>(std::frexp(difference, &exponents.emplace_back()));
@@ -102,20 +152,33 @@ std::vector<Moments> scaled_moments(const BlockedRows& rows, std::span<const dou
     for (Index j = 0; j < block.inputs; ++j) {
       const auto column = static_cast<std::size_t>(j);
       for (Index n = 0; n < block.rows; ++n)
-        scaled[n] = std::ldexp(block.input(j)[n] - shift[column], -exponents[column]);
+        scaled[n] = std::isnan(block.input(j)[n])
+                        ? 0
+                        : std::ldexp(block.input(j)[n] - shift[column], -exponents[column]);
       add_moments(scaled, block.weights, 0, block.rows, out[j], out[block.inputs + j]);
     }
   });
   std::vector<Moments> result;
   for (std::size_t j = 0; j < shift.size(); ++j) {
-    const double mean = sums[j] / rows.total_weight();
-    const double variance = sums[shift.size() + j] / rows.total_weight() - mean * mean;
+    const double mean = sums[j] / total_weights[j];
+    const double variance = sums[shift.size() + j] / total_weights[j] - mean * mean;
     const double moved = std::ldexp(mean, exponents[j]);
     result.push_back(largest[j] == 0 ? Moments{shift[j], 0, 0}
                                      : Moments{shift[j] + moved, moved,
                                                std::ldexp(std::sqrt(std::max(variance, 0.0)), exponents[j])});
   }
   return result;
+}
+
+// Adds an input that tells where the column is missing, if `missing` of the rows are enough to learn from;
+// `share` is what they weigh.
+void add_missing_mark(Index column, Index missing, Index rows, double share,
+                      std::vector<InputColumn>& inputs) {
+  constexpr Index kFewest = 10;
+  constexpr Index kRowsForOne = 100;
+  if (missing < kFewest || rows - missing < kFewest || missing * kRowsForOne < rows) return;
+  inputs.push_back({column, share, std::sqrt(share * (1 - share))});
+  inputs.back().is_missing = true;
 }
 
 }  // namespace
@@ -131,12 +194,28 @@ Standardisation fit_standardisation(const TableView& x, Workers& workers, std::s
   const auto counted = std::ranges::find_if(weights, [](double weight) { return weight > 0; });
   const Index first = counted == weights.end() ? 0 : counted - weights.begin();
   for (Index j = 0; j < x.cols; ++j) first_row.push_back(x(first, j));
-  const std::vector<double> sums = shifted_sums(rows, first_row, workers);
+  std::vector<double> sums = shifted_sums(rows, first_row, workers);
+  std::vector<double> total_weights(first_row.size(), rows.total_weight());
+  result.missing.resize(first_row.size());
+  std::vector<std::size_t> unclear;  // some values are missing, or infinite
+  for (std::size_t j = 0; j < first_row.size(); ++j) {
+    if (!std::isnan(sums[j])) continue;
+    unclear.push_back(j);
+    first_row[j] = first_finite(x, static_cast<Index>(j), weights);
+  }
+  const std::vector<PresentSums> present = present_sums(rows, first_row, unclear, workers);
+  for (std::size_t i = 0; i < unclear.size(); ++i) {
+    const std::size_t j = unclear[i];
+    sums[j] = present[i].sum;
+    sums[first_row.size() + j] = present[i].square;
+    total_weights[j] = std::max(present[i].weight, std::numeric_limits<double>::min());
+    result.missing[j] = static_cast<Index>(present[i].missing);
+  }
   std::vector<Moments> moments;
   std::vector<std::size_t> out_of_range;
   for (std::size_t j = 0; j < first_row.size(); ++j) {
-    const double shift = sums[j] / rows.total_weight();
-    const double squares = sums[first_row.size() + j] / rows.total_weight();
+    const double shift = sums[j] / total_weights[j];
+    const double squares = sums[first_row.size() + j] / total_weights[j];
     const double variance = squares - shift * shift;
     moments.push_back({first_row[j] + shift, shift, std::sqrt(std::max(variance, 0.0))});
     if (!std::isfinite(variance) || squares < kSmallestSquares) out_of_range.push_back(j);
@@ -155,7 +234,7 @@ Standardisation fit_standardisation(const TableView& x, Workers& workers, std::s
                       column < names.size() ? fmt::format("\"{}\"", names[column]) : std::to_string(column),
                       kLargest));
     }
-    const std::vector<Moments> scaled = scaled_moments(rows, first_row, largest, workers);
+    const std::vector<Moments> scaled = scaled_moments(rows, first_row, total_weights, largest, workers);
     for (const std::size_t column : out_of_range) moments[column] = scaled[column];
   }
   for (Index j = 0; j < x.cols; ++j) {
@@ -168,6 +247,9 @@ Standardisation fit_standardisation(const TableView& x, Workers& workers, std::s
     } else {
       result.constant_columns.push_back(j);
     }
+    add_missing_mark(j, result.missing[static_cast<std::size_t>(j)],
+                     x.rows - std::ranges::count(weights, 0.0),
+                     1 - total_weights[static_cast<std::size_t>(j)] / rows.total_weight(), result.inputs);
   }
   return result;
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/clock.hpp"
 #include "data/column_lookup.hpp"
@@ -60,7 +62,7 @@ std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_vi
   const auto [format, delimiter] = detect_format(path, bytes, options);
   switch (format) {
     case TableFormat::kNpy:
-      return std::make_unique<NpyReader>(path, bytes);
+      return std::make_unique<NpyReader>(path, bytes, options);
     case TableFormat::kLibsvm:
       return std::make_unique<LibsvmReader>(path, bytes, options);
     case TableFormat::kDelimited:
@@ -137,7 +139,9 @@ struct TableFile::Impl {
       return classify_field(text, value) == FieldContent::kFinite;
     };
     const std::string& first = first_row->fields[static_cast<std::size_t>(request.column)];
-    if (!is_number(first) || std::ranges::any_of(request.levels, is_number)) return;
+    if (!is_number(first) || reader->missing_marks().has(first) ||
+        std::ranges::any_of(request.levels, is_number))
+      return;
     throw data_error(
         path, first_row->line, request.column + 1,
         fmt::format("found the number {} in column \"{}\"; expected a text such as {}, as in the "
@@ -153,6 +157,28 @@ struct TableFile::Impl {
       table.unnamed_columns = std::ssize(reader->columns());
     if (plan.has_target()) table.target_name = name_of(plan.target);
     return reader->read(plan, pool, table);
+  }
+
+  // Says which of the predictors are missing how often; `columns` are those that the table's numbers come
+  // from.
+  void count_missing(std::span<const Index> columns, const ColumnPlan& plan, const TextFields& texts,
+                     const std::vector<Index>& place_of_number, Table& table) const {
+    table.missing_texts = reader->missing_marks().named();
+    if (!reader->missing_marks().are_allowed()) return;
+    for (const Index column : columns) {
+      const Index slot = plan.slots[static_cast<std::size_t>(column)];
+      TextFields::Count found;
+      if (slot < 0) {
+        found = texts.missing(text_slot(slot));
+      } else {
+        const Index place = place_of_number.empty() ? slot : place_of_number[static_cast<std::size_t>(slot)];
+        for (Index row = 0; row < table.rows(); ++row) {
+          if (std::isnan(table.values(row, place)) && found.count++ == 0) found.first_row = row;
+        }
+      }
+      if (found.count == 0) continue;
+      table.missing.push_back({name_of(column), found.count, table.lines.line_of_row(found.first_row)});
+    }
   }
 
   void finish(Clock::time_point start, Table& table) const {
@@ -230,29 +256,37 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   const TextFields texts = impl_->read_plan(plan, pool, table);
   if (texts.empty()) {
     table.columns = std::move(names);
+    impl_->count_missing(predictors, plan, texts, {}, table);
     impl_->finish(start, table);
     return table;
   }
 
   // Levels stand where their column does.
   TextFields::Destinations to;
-  std::vector<std::vector<std::string>> levels;
+  std::vector<TextFields::Levels> levels;
+  std::vector<Index> kept;  // of the predictors
   for (std::size_t i = 0; i < predictors.size(); ++i) {
     const std::string& name = names[i];
     if (plan.slots[static_cast<std::size_t>(predictors[i])] >= 0) {
       to.of_number.push_back(to.columns++);
       table.columns.push_back(name);
+      kept.push_back(predictors[i]);
       continue;
     }
-    auto [level_texts, why_none] = texts.levels(std::ssize(levels), name, table, has_header());
-    levels.push_back(std::move(level_texts));
+    levels.push_back(texts.levels(std::ssize(levels), name, table, has_header()));
+    const auto& [level_texts, rare, why_none] = levels.back();
     std::vector<Index>& places = to.of_level.emplace_back();
     if (!why_none.empty()) {
       table.remarks.push_back(fmt::format("left out: \"{}\" {}", name, why_none));
       continue;
     }
-    table.text_columns.push_back({name, to.columns, levels.back()});
-    for (const std::string& level : levels.back()) {
+    if (!rare.empty()) {
+      table.remarks.push_back(fmt::format("\"{}\": {} texts that few rows have count as one, \"{}\"", name,
+                                          rare.size(), kOtherLevel));
+    }
+    kept.push_back(predictors[i]);
+    table.text_columns.push_back({name, to.columns, level_texts, rare});
+    for (const std::string& level : level_texts) {
       places.push_back(to.columns++);
       table.columns.push_back(level_name(name, level));
     }
@@ -262,6 +296,7 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
                 fmt::format("{}: no predictors are left: {}", path(), fmt::join(table.remarks, "; ")));
   }
   table.values = texts.spread(table.values, levels, to, path(), pool);
+  impl_->count_missing(kept, plan, texts, to.of_number, table);
   impl_->finish(start, table);
   return table;
 }
@@ -271,11 +306,19 @@ Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index
   ColumnPlan plan = impl_->start_plan(target);
   TextFields::Destinations to;
   Table table;
-  for (const auto& [column, level] : sources) {
+  std::vector<Index> columns_read;
+  std::vector<std::pair<Index, Index>> copies;  // of columns of the table, from and to
+  for (const auto& [column, level, known] : sources) {
     impl_->check_column(column);
     const Index destination = to.columns++;
+    const Index slot = plan.slots[static_cast<std::size_t>(column)];
+    if (slot == kSkippedColumn) columns_read.push_back(column);
     if (level.empty()) {
       table.columns.push_back(impl_->name_of(column));
+      if (slot >= 0) {
+        copies.emplace_back(to.of_number[static_cast<std::size_t>(slot)], destination);
+        continue;
+      }
       impl_->place(plan, column, plan.numbers++);
       to.of_number.push_back(destination);
       continue;
@@ -289,11 +332,21 @@ Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index
     auto text = std::ranges::find(plan.texts, column, &TextRequest::column);
     if (text == plan.texts.end()) {
       impl_->place_text(plan, {column, true});
-      to.of_level.emplace_back();
       text = plan.texts.end() - 1;
+      if (known != nullptr) {
+        text->levels = known->levels;
+        text->rare = known->rare;
+      }
+      to.of_level.emplace_back(text->levels.size(), Index{-1});
     }
-    text->levels.push_back(level);
-    to.of_level[static_cast<std::size_t>(text - plan.texts.begin())].push_back(destination);
+    auto found = std::ranges::find(text->levels, level);
+    std::vector<Index>& places = to.of_level[static_cast<std::size_t>(text - plan.texts.begin())];
+    if (found == text->levels.end()) {
+      text->levels.push_back(level);
+      places.push_back(destination);
+    } else {
+      places[static_cast<std::size_t>(found - text->levels.begin())] = destination;
+    }
   }
   for (const TextRequest& text : plan.texts) impl_->check_is_still_text(text);
   std::vector<Index> number_columns;
@@ -305,7 +358,20 @@ Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index
   choose_styles(*impl_->reader, decimal, impl_->options.decimal, plan, table.remarks);
   ThreadPool pool(impl_->options.threads);
   const TextFields texts = impl_->read_plan(plan, pool, table);
-  if (!texts.empty()) table.values = texts.spread(table.values, {}, to, path(), pool);
+  if (!texts.empty()) {
+    table.values = texts.spread(table.values, {}, to, path(), pool);
+  } else if (!copies.empty()) {
+    Matrix values = allocate_matrix(path(), table.rows(), to.columns);
+    for (Index row = 0; row < values.rows; ++row) {
+      for (std::size_t i = 0; i < to.of_number.size(); ++i)
+        values(row, to.of_number[i]) = table.values(row, static_cast<Index>(i));
+    }
+    table.values = std::move(values);
+  }
+  for (const auto& [from, copy] : copies) {
+    for (Index row = 0; row < table.rows(); ++row) table.values(row, copy) = table.values(row, from);
+  }
+  impl_->count_missing(columns_read, plan, texts, to.of_number, table);
   for (Index i = 0; i < std::ssize(plan.texts); ++i) {
     const auto [count, first_row] = texts.unknown(i);
     if (count == 0) continue;
@@ -321,131 +387,6 @@ std::optional<ConstMatrixView> TableFile::stored_numbers() const { return impl_-
 void TableFile::forget(ConstMatrixView rows) const {
   impl_->content.forget({reinterpret_cast<const char*>(rows.data),
                          static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
-}
-
-void TableFile::read_more_targets(std::span<const std::string> names, std::string_view option,
-                                  Table& table) const {
-  if (names.empty()) return;
-  if (!table.labels.empty()) {
-    throw Error(
-        ErrorKind::kBadData,
-        fmt::format("{}: the target \"{}\" holds text such as \"{}\"; several targets must be numbers",
-                    path(), table.target_name, table.labels.front()));
-  }
-  table.target_names = {table.target_name};
-  for (const std::string& given : names) {
-    const Index target_column = column(given, option);
-    const std::string& name = columns()[static_cast<std::size_t>(target_column)];
-    const Table numbers = read({&target_column, 1}, std::nullopt);
-    if (numbers.values.cols != 1 || !numbers.text_columns.empty()) {
-      throw Error(ErrorKind::kBadData, fmt::format("{}: the target \"{}\" does not hold numbers; several "
-                                                   "targets must be numbers",
-                                                   path(), name));
-    }
-    table.target.insert(table.target.end(), numbers.values.values.begin(), numbers.values.values.end());
-    table.target_names.push_back(name);
-    table.target_name += "," + name;
-  }
-}
-
-std::vector<double> TableFile::read_weights(std::string_view name_or_index, std::string_view option) const {
-  const Index weight_column = column(name_or_index, option);
-  const Table table = read({&weight_column, 1}, std::nullopt);
-  const std::string& name = columns()[static_cast<std::size_t>(weight_column)];
-  if (table.values.cols != 1 || !table.text_columns.empty()) {
-    throw Error(ErrorKind::kBadData,
-                fmt::format("{}: the column of weights, \"{}\", does not hold numbers", path(), name));
-  }
-  std::vector<double> weights;
-  for (Index n = 0; n < table.rows(); ++n) {
-    const double weight = table.values(n, 0);
-    if (weight < 0) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("{}:{}: the weight \"{}\" is {}; expected a number that is not negative",
-                              path(), table.lines.line_of_row(n), name, weight));
-    }
-    weights.push_back(weight);
-  }
-  return weights;
-}
-
-Table TableFile::read_for_training(std::string_view target, std::span<const std::string> ignore,
-                                   std::span<const std::string> text, std::string_view weight,
-                                   std::span<const std::string> more_targets) const {
-  if (columns().size() == 1 && (format() == "csv" || format() == "tsv")) {
-    throw Error(
-        ErrorKind::kInvalidArgument,
-        fmt::format("{}: no predictors are left: the table has 1 column, \"{}\"; expected at least one "
-                    "more (fields between tabs, commas, semicolons, bars or spaces are told apart by "
-                    "themselves; `delimiter` names another one)",
-                    path(), columns().front()));
-  }
-  const Index target_column = target.empty() ? default_target() : column(target, "`target`");
-  std::vector<bool> is_left_out(columns().size());
-  is_left_out[static_cast<std::size_t>(target_column)] = true;
-  for (const std::string& name : more_targets) {
-    const Index more = column(name, "`target`");
-    if (is_left_out[static_cast<std::size_t>(more)]) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("`target`: \"{}\" is named twice", columns()[static_cast<std::size_t>(more)]));
-    }
-    is_left_out[static_cast<std::size_t>(more)] = true;
-  }
-  const std::vector<bool> is_target = is_left_out;
-  for (const std::string& name : ignore) {
-    const Index ignored = column(name, "`ignore`");
-    if (is_target[static_cast<std::size_t>(ignored)]) {
-      throw Error(
-          ErrorKind::kInvalidArgument,
-          fmt::format("`ignore`: \"{}\" is the target{}; ignore other columns or choose another target",
-                      columns()[static_cast<std::size_t>(ignored)],
-                      target.empty() ? " (the default, for `target` is not given)" : ""));
-    }
-    is_left_out[static_cast<std::size_t>(ignored)] = true;
-  }
-  if (!weight.empty()) {
-    const Index weight_column = column(weight, "`weight`");
-    if (is_target[static_cast<std::size_t>(weight_column)]) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("`weight`: \"{}\" is the target; give another column", weight));
-    }
-    is_left_out[static_cast<std::size_t>(weight_column)] = true;
-  }
-  const std::optional<Index> index = index_column();
-  const bool leaves_index_out = index && !is_left_out[static_cast<std::size_t>(*index)];
-  if (leaves_index_out) is_left_out[static_cast<std::size_t>(*index)] = true;
-  std::vector<Index> predictors;
-  for (Index i = 0; i < std::ssize(columns()); ++i) {
-    if (!is_left_out[static_cast<std::size_t>(i)]) predictors.push_back(i);
-  }
-  if (predictors.empty()) {
-    throw Error(
-        ErrorKind::kInvalidArgument,
-        fmt::format("{}: no predictors are left: the table has {} column{}, of which \"{}\" is the target{}; "
-                    "expected at least one more",
-                    path(), columns().size(), columns().size() == 1 ? "" : "s",
-                    columns()[static_cast<std::size_t>(target_column)],
-                    ignore.empty() ? "" : " and the others are ignored"));
-  }
-  std::vector<Index> text_columns;
-  for (const std::string& name : text) {
-    const Index text_column = column(name, "`text`");
-    if (is_left_out[static_cast<std::size_t>(text_column)]) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("`text`: \"{}\" is {}; expected a predictor",
-                              columns()[static_cast<std::size_t>(text_column)],
-                              is_target[static_cast<std::size_t>(text_column)] ? "the target" : "ignored"));
-    }
-    text_columns.push_back(text_column);
-  }
-  Table table = read(predictors, target_column, text_columns);
-  read_more_targets(more_targets, "`target`", table);
-  if (!weight.empty()) table.weights = read_weights(weight, "`weight`");
-  if (leaves_index_out) {
-    table.remarks.push_back(fmt::format(
-        "left out: column {} has no name and numbers the rows (give it a name to use it)", *index + 1));
-  }
-  return table;
 }
 
 }  // namespace mfga

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/number_text.hpp"
 
@@ -38,7 +39,10 @@ Error not_a_number_error(std::string_view path, Index line, Index column, std::s
   const std::string shown =
       content == FieldContent::kEmpty ? "an empty field" : quoted_for_message(trim(found));
   std::string advice =
-      fmt::format("leave the row out or fill in a value, or leave the column out with `ignore={}`", name);
+      fmt::format("leave the row out or fill in a value, or leave the column out with `ignore={}`{}", name,
+                  content == FieldContent::kEmpty || std::isnan(value)
+                      ? "; with `missing=auto` missing values count as the column's centre"
+                      : "");
   if (content == FieldContent::kText) {
     advice = fmt::format("correct the row or leave it out, or leave the column out with `ignore={}`{}", name,
                          further_advice);

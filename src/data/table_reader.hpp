@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/missing_marks.hpp"
 #include "data/number_text.hpp"
 #include "data/text_fields.hpp"
 #include "mfga/error.hpp"
@@ -60,6 +61,7 @@ class TableReader {
   [[nodiscard]] virtual Index default_target() const = 0;
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
 
+  [[nodiscard]] const MissingMarks& missing_marks() const { return marks_; }
   // Of formats that can hold text: what each column looks like.
   [[nodiscard]] virtual std::span<const ColumnLook> looks() const { return {}; }
   [[nodiscard]] virtual std::optional<Index> index_column() const { return std::nullopt; }
@@ -80,12 +82,14 @@ class TableReader {
   void when_read(std::function<void(std::string_view)> forget) { forget_ = std::move(forget); }
 
  protected:
+  explicit TableReader(MissingMarks marks) : marks_(std::move(marks)) {}
   void set_columns(std::vector<std::string> names) { columns_ = std::move(names); }
   void done_with(std::string_view part) const {
     if (forget_) forget_(part);
   }
 
  private:
+  MissingMarks marks_;
   std::vector<std::string> columns_;
   std::function<void(std::string_view)> forget_;
 };

@@ -73,7 +73,7 @@ void convert_labels(const std::vector<std::string_view>& fields, Table& table) {
 }  // namespace
 
 void convert_target(const std::vector<std::string_view>& fields, Index column, const NumberStyle& style,
-                    ThreadPool& pool, Table& table) {
+                    const MissingMarks& marks, ThreadPool& pool, Table& table) {
   table.target.resize(fields.size());
   const Tally tally = convert_numbers(fields, style, pool, table.target);
   const auto error_at = [&](Index row, std::string_view expected) {
@@ -82,6 +82,17 @@ void convert_target(const std::vector<std::string_view>& fields, Index column, c
                                   quoted_for_message(unquote(fields[static_cast<std::size_t>(row)])),
                                   table.target_name, expected));
   };
+  if (marks.are_allowed()) {
+    const auto missing = std::ranges::find_if(fields, [&](std::string_view field) {
+      return field.starts_with('"') ? marks.has(unquote(field)) : marks.has(field);
+    });
+    if (missing != fields.end()) {
+      throw error_at(
+          missing - fields.begin(),
+          "that stands for a missing value; leave the row out, for there is nothing to learn from it "
+          "(`missing=error` takes such a text for a label)");
+    }
+  }
   const Index rows = std::ssize(fields);
   const bool is_text = static_cast<double>(tally.numbers) <= kNumericShare * static_cast<double>(rows);
   if (tally.first_text >= 0 && is_text) {

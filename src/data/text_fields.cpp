@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "data/date_text.hpp"
 #include "data/number_text.hpp"
@@ -17,6 +18,7 @@ namespace mfga {
 namespace {
 
 constexpr std::uint16_t kUnknownLevel = std::numeric_limits<std::uint16_t>::max();
+constexpr std::uint16_t kMissingText = kUnknownLevel - 1;  // where no known level is for these
 // A text can stand in the file in two ways, with and without quotes.
 constexpr std::size_t kMostListed = 2 * kMostLevels;
 
@@ -66,13 +68,19 @@ Index predictor_count(Index columns, std::span<const TextColumn> text_columns) {
 
 std::string level_name(const std::string& column, const std::string& level) { return column + "=" + level; }
 
-TextFields::TextFields(const std::vector<TextRequest>& columns, const std::vector<Index>& first_rows) {
+TextFields::TextFields(const std::vector<TextRequest>& columns, const std::vector<Index>& first_rows,
+                       MissingMarks marks)
+    : marks_(std::move(marks)) {
   if (columns.empty()) return;
   for (const TextRequest& request : columns) {
     Column& column = columns_.emplace_back(Column{request, {}, {}});
     column.codes.resize(static_cast<std::size_t>(first_rows.back()));
     for (const std::string& level : request.levels)
       column.known.emplace(level, static_cast<std::uint16_t>(column.known.size()));
+    if (!request.rare.empty()) {
+      const std::uint16_t other = column.known.at(std::string(kOtherLevel));
+      for (const std::string& text : request.rare) column.known.emplace(text, other);
+    }
   }
   for (std::size_t i = 0; i + 1 < first_rows.size(); ++i)
     parts_.push_back({first_rows[i], first_rows[i + 1] - first_rows[i], std::vector<Texts>(columns.size())});
@@ -92,8 +100,12 @@ void TextFields::add(Part& part, Index i, Index row, std::string_view field) {
     code = has_room ? static_cast<std::uint16_t>(texts.listed.size()) : kUnknownLevel;
     if (has_room) texts.listed.push_back(field);
   } else {
-    const auto found = column.known.find(unquote(field));
-    code = found == column.known.end() ? kUnknownLevel : found->second;
+    // First as it is: a level may be a text that now stands for missing values.
+    const std::string text = unquote(field);
+    auto found = column.known.find(text);
+    const bool is_missing = found == column.known.end() && marks_.has(text);
+    if (is_missing) found = column.known.find(std::string(kMissingLevel));
+    code = found != column.known.end() ? found->second : is_missing ? kMissingText : kUnknownLevel;
   }
   if (has_room) texts.codes.emplace(field, code);
 }
@@ -106,21 +118,46 @@ std::set<std::string> TextFields::first_texts(Index i, Index most_rows) const {
   std::set<std::string> texts;
   for (const Part& part : parts_) {
     const Index end = std::min(part.first_row + part.rows, most_rows);
-    for (Index row = part.first_row; row < end; ++row) texts.insert(unquote(text_of_row(i, part, row)));
+    for (Index row = part.first_row; row < end; ++row) texts.insert(level_of(text_of_row(i, part, row)));
   }
   return texts;
+}
+
+std::string TextFields::level_of(std::string_view raw) const {
+  std::string text = unquote(raw);
+  return marks_.has(text) ? std::string(kMissingLevel) : text;
+}
+
+std::vector<std::string> TextFields::rare_levels(Index i, const std::set<std::string>& found) const {
+  constexpr Index kEnough = 10;
+  constexpr Index kRowsForOne = 100;
+  std::unordered_map<std::string, Index> counts;
+  for (const Part& part : parts_) {
+    const std::vector<std::string_view>& listed = part.texts[static_cast<std::size_t>(i)].listed;
+    std::vector<Index> of_part(listed.size());
+    for (Index row = part.first_row; row < part.first_row + part.rows; ++row)
+      ++of_part[column(i).codes[static_cast<std::size_t>(row)]];
+    for (std::size_t code = 0; code < listed.size(); ++code) counts[level_of(listed[code])] += of_part[code];
+  }
+  const Index rows = std::ssize(column(i).codes);
+  std::vector<std::string> rare;
+  for (const std::string& text : found) {
+    const Index count = counts[text];
+    if (text != kMissingLevel && count < kEnough && kRowsForOne * count < rows) rare.push_back(text);
+  }
+  return rare.size() > 1 ? rare : std::vector<std::string>();
 }
 
 TextFields::Levels TextFields::levels(Index i, const std::string& name, const Table& table,
                                       bool has_header) const {
   const TextRequest& request = column(i).request;
-  if (!request.levels.empty()) return {request.levels, {}};
+  if (!request.levels.empty()) return {request.levels, request.rare, {}};
   std::set<std::string> found;
   bool too_many = false;
   for (const Part& part : parts_) {
     const Texts& texts = part.texts[static_cast<std::size_t>(i)];
     for (const std::string_view raw : texts.listed) {
-      if (found.size() <= kMostLevels) found.insert(unquote(raw));
+      if (found.size() <= kMostLevels) found.insert(level_of(raw));
     }
     too_many = too_many || texts.is_full;
   }
@@ -133,39 +170,58 @@ TextFields::Levels TextFields::levels(Index i, const std::string& name, const Ta
   const auto error_at = [&](Index row, const std::string& text) {
     return data_error(table.source, table.lines.line_of_row(row), request.column + 1, text);
   };
-  // Parts of comments alone have no rows.
-  const Part& first_part = *std::ranges::find_if(parts_, [](const Part& part) { return part.rows > 0; });
-  const std::string first = quoted_for_message(unquote(text_of_row(i, first_part, 0)));
+  const bool has_missing = found.erase(std::string(kMissingLevel)) > 0;
+  // The first text that is not missing. Parts of comments alone have no rows.
+  Index first_row = 0;
+  std::string first;
+  for (const Part& part : parts_) {
+    for (Index row = part.first_row; row < part.first_row + part.rows && first.empty(); ++row) {
+      const std::string text = level_of(text_of_row(i, part, row));
+      if (text == kMissingLevel) continue;
+      first = quoted_for_message(text);
+      first_row = row;
+    }
+    if (!first.empty()) break;
+  }
   const auto numbers = std::ranges::count_if(found, is_number);
   if (!request.is_asked_for && 2 * numbers > std::ssize(found)) {
     throw error_at(
-        0, fmt::format(
-               "found {} in column \"{}\"; expected a number, as most other values of the column are "
-               "(correct the row or leave it out; read other decimal signs with `decimal`, or the column as "
-               "text with `text={}`{})",
-               first, name, name, has_header ? "" : ", or pass `header=yes` if this line holds names"));
+        first_row,
+        fmt::format(
+            "found {} in column \"{}\"; expected a number, as most other values of the column are "
+            "(correct the row or leave it out; read other decimal signs with `decimal`, or the column as "
+            "text with `text={}`{})",
+            first, name, name, has_header ? "" : ", or pass `header=yes` if this line holds names"));
   }
   // Too many texts are refused even where they are asked for.
   const std::string_view advice = too_many ? "" : " (`text` reads it all the same)";
-  if (!request.is_asked_for && are_dates(found)) return {{}, fmt::format("holds dates or times{}", advice)};
+  if (!request.is_asked_for && !found.empty() && are_dates(found))
+    return {{}, {}, fmt::format("holds dates or times{}", advice)};
   if (!request.is_asked_for && are_identifiers(std::ssize(found), judged_rows))
-    return {{}, fmt::format("has a text of its own in most rows, as an identifier has{}", advice)};
+    return {{}, {}, fmt::format("has a text of its own in most rows, as an identifier has{}", advice)};
   if (too_many && request.is_asked_for) {
     throw error_at(
-        0,
+        first_row,
         fmt::format("column \"{0}\" is read as text, as `text` asks for, and holds more than {1} different "
                     "texts; it looks like an identifier: pass `ignore={0}` in place of `text={0}` (or, if "
                     "it is a column of numbers, leave `text={0}` out)",
                     name, kMostLevels));
   }
   if (too_many) {
-    throw error_at(
-        0, fmt::format("column \"{}\" is read as text, for it begins with {}, and holds more than {} "
-                       "different texts; it looks like an identifier: leave it out with `ignore={}` (or, if "
-                       "it is a column of numbers, correct this row)",
-                       name, first, kMostLevels, name));
+    return {{},
+            {},
+            fmt::format("holds more than {} different texts, such as {}, too many for levels", kMostLevels,
+                        first)};
   }
-  if (std::ranges::all_of(found, is_utf8)) return {{found.begin(), found.end()}, {}};
+  if (std::ranges::all_of(found, is_utf8)) {
+    std::vector<std::string> rare = rare_levels(i, found);
+    for (const std::string& text : rare) found.erase(text);
+    if (found.empty() && !has_missing && !rare.empty())
+      return {{}, {}, "has no text that ten rows, or one in a hundred, have in common"};
+    if (!rare.empty()) found.emplace(kOtherLevel);
+    if (has_missing) found.emplace(kMissingLevel);
+    return {{found.begin(), found.end()}, std::move(rare), {}};
+  }
   for (const Part& part : parts_) {
     for (Index row = part.first_row; row < part.first_row + part.rows; ++row) {
       if (is_utf8(text_of_row(i, part, row))) continue;
@@ -177,20 +233,25 @@ TextFields::Levels TextFields::levels(Index i, const std::string& name, const Ta
   return {};
 }
 
-Matrix TextFields::spread(const Matrix& numbers, const std::vector<std::vector<std::string>>& levels,
-                          const Destinations& to, std::string_view path, ThreadPool& pool) const {
+Matrix TextFields::spread(const Matrix& numbers, const std::vector<Levels>& levels, const Destinations& to,
+                          std::string_view path, ThreadPool& pool) const {
   Matrix result = allocate_matrix(path, numbers.rows, to.columns);
   pool.run(std::ssize(parts_), [&](Index p) {
     const Part& part = parts_[static_cast<std::size_t>(p)];
     // From the codes of this part to columns of the table.
     std::vector<std::vector<Index>> destinations(columns_.size());
+    std::vector<Index> for_unknown(columns_.size(), -1);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (to.of_level[i].empty()) continue;
       if (!columns_[i].known.empty()) destinations[i] = to.of_level[i];
       for (const std::string_view raw : part.texts[i].listed) {
-        const auto level = std::ranges::lower_bound(levels[i], unquote(raw)) - levels[i].begin();
+        std::string text = level_of(raw);
+        if (std::ranges::binary_search(levels[i].rare, text)) text = kOtherLevel;
+        const auto level = std::ranges::lower_bound(levels[i].texts, text) - levels[i].texts.begin();
         destinations[i].push_back(to.of_level[i][static_cast<std::size_t>(level)]);
       }
+      if (!columns_[i].request.rare.empty())
+        for_unknown[i] = to.of_level[i][columns_[i].known.at(std::string(kOtherLevel))];
     }
     for (Index row = part.first_row; row < part.first_row + part.rows; ++row) {
       double* const out = result.row(row);
@@ -199,14 +260,42 @@ Matrix TextFields::spread(const Matrix& numbers, const std::vector<std::vector<s
         out[to.of_number[j]] = numbers(row, static_cast<Index>(j));
       for (std::size_t i = 0; i < columns_.size(); ++i) {
         const std::uint16_t code = columns_[i].codes[static_cast<std::size_t>(row)];
-        if (code != kUnknownLevel && !destinations[i].empty()) out[destinations[i][code]] = 1;
+        if (destinations[i].empty()) continue;
+        if (code == kMissingText) {
+          for (const Index place : destinations[i]) {
+            if (place >= 0) out[place] = std::numeric_limits<double>::quiet_NaN();
+          }
+          continue;
+        }
+        const Index place = code == kUnknownLevel ? for_unknown[i] : destinations[i][code];
+        if (place >= 0) out[place] = 1;
       }
     }
   });
   return result;
 }
 
-TextFields::Unknown TextFields::unknown(Index i) const {
+TextFields::Count TextFields::missing(Index i) const {
+  const Column& own = column(i);
+  Count result;
+  for (const Part& part : parts_) {
+    std::vector<bool> is_missing;  // by code
+    for (const std::string_view raw : part.texts[static_cast<std::size_t>(i)].listed)
+      is_missing.push_back(level_of(raw) == kMissingLevel);
+    if (const auto level = own.known.find(std::string(kMissingLevel)); level != own.known.end()) {
+      is_missing.resize(level->second + std::size_t{1});
+      is_missing[level->second] = true;
+    }
+    for (Index row = part.first_row; row < part.first_row + part.rows; ++row) {
+      const std::uint16_t code = own.codes[static_cast<std::size_t>(row)];
+      if (code != kMissingText && !(code < is_missing.size() && is_missing[code])) continue;
+      if (result.count++ == 0) result.first_row = row;
+    }
+  }
+  return result;
+}
+
+TextFields::Count TextFields::unknown(Index i) const {
   const std::vector<std::uint16_t>& codes = column(i).codes;
   const auto first = std::ranges::find(codes, kUnknownLevel);
   if (first == codes.end()) return {};

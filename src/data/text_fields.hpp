@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "data/missing_marks.hpp"
 #include "mfga/table.hpp"
 #include "mfga/thread_pool.hpp"
 
@@ -23,6 +24,7 @@ struct TextRequest {
   Index column = 0;                      // of the file
   bool is_asked_for = false;             // the caller says that it is text, whatever it looks like
   std::vector<std::string> levels = {};  // where they are known; else they are found
+  std::vector<std::string> rare = {};    // then: the texts of the level `other`
 };
 
 class TextFields {
@@ -42,7 +44,8 @@ class TextFields {
 
   TextFields() = default;
   // `first_rows` of each part, and at the end the number of all rows.
-  TextFields(const std::vector<TextRequest>& columns, const std::vector<Index>& first_rows);
+  TextFields(const std::vector<TextRequest>& columns, const std::vector<Index>& first_rows,
+             MissingMarks marks);
 
   [[nodiscard]] bool empty() const { return columns_.empty(); }
   [[nodiscard]] Part& part(Index i) { return parts_[static_cast<std::size_t>(i)]; }
@@ -52,10 +55,12 @@ class TextFields {
 
   struct Levels {
     std::vector<std::string> texts;  // sorted
+    std::vector<std::string> rare;   // what the level `other` stands for, sorted; empty: there is none
     std::string why_none;            // where the column is no predictor: what it is instead, and what to do
   };
-  // The levels of a column: the known ones, or those found. Throws where the column should not have been read
-  // as text. The table's source and lines are known.
+  // The levels of a column: the known ones, or those found; texts of fewer than 10 rows and less than 1 % of
+  // them are one level, if they are two or more. Throws where the column should not have been read as text.
+  // The table's source and lines are known.
   [[nodiscard]] Levels levels(Index column, const std::string& name, const Table& table,
                               bool has_header) const;
 
@@ -63,19 +68,20 @@ class TextFields {
   struct Destinations {
     Index columns = 0;
     std::vector<Index> of_number;              // by column of the numbers
-    std::vector<std::vector<Index>> of_level;  // by text column and level
+    std::vector<std::vector<Index>> of_level;  // by text column and level; -1: it is not wanted
   };
   // The numbers and the levels, the latter as 0 and 1, in one table. Columns without levels are left out.
-  [[nodiscard]] Matrix spread(const Matrix& numbers, const std::vector<std::vector<std::string>>& levels,
+  [[nodiscard]] Matrix spread(const Matrix& numbers, const std::vector<Levels>& levels,
                               const Destinations& to, std::string_view path, ThreadPool& pool) const;
 
-  // How many fields of a column are none of its known levels, and the first row where one is; no such row:
-  // -1.
-  struct Unknown {
+  // How many fields of a column there are, and the first row that has one; no such row: -1.
+  struct Count {
     Index count = 0;
     Index first_row = -1;
   };
-  [[nodiscard]] Unknown unknown(Index column) const;
+  // That are none of its known levels, or that are missing.
+  [[nodiscard]] Count unknown(Index column) const;
+  [[nodiscard]] Count missing(Index column) const;
 
  private:
   struct Column {
@@ -87,7 +93,12 @@ class TextFields {
   // The text of a row, as it stands in the file; the part's list must have it.
   [[nodiscard]] std::string_view text_of_row(Index column, const Part& part, Index row) const;
   [[nodiscard]] std::set<std::string> first_texts(Index column, Index most_rows) const;
+  // The level of a field as it stands in the file.
+  [[nodiscard]] std::string level_of(std::string_view raw) const;
+  // Of `found` levels those that few rows have.
+  [[nodiscard]] std::vector<std::string> rare_levels(Index column, const std::set<std::string>& found) const;
 
+  MissingMarks marks_;
   std::vector<Column> columns_;
   std::vector<Part> parts_;
 };

@@ -16,7 +16,7 @@
 namespace mfga {
 namespace {
 
-constexpr Index kChunk = 128;  // rows at a time, whose largest scores and sums are kept on the stack
+constexpr Index kRowsAtOnce = 128;  // rows at a time, whose largest scores and sums are kept on the stack
 
 class SoftmaxLoss final : public Loss {
  public:
@@ -58,8 +58,8 @@ class SoftmaxLoss final : public Loss {
   // Returns the sum of the losses, and stores what is not null.
   double each(const ScoredRows& rows, double* first, double* second) const {
     double total = 0;
-    for (Index begin = 0; begin < rows.rows; begin += kChunk) {
-      const Index count = std::min(kChunk, rows.rows - begin);
+    for (Index begin = 0; begin < rows.rows; begin += kRowsAtOnce) {
+      const Index count = std::min(kRowsAtOnce, rows.rows - begin);
       ScoredRows some = rows;
       some.scores += begin;
       some.targets += begin;
@@ -72,9 +72,9 @@ class SoftmaxLoss final : public Loss {
   }
 
   [[nodiscard]] double chunk(const ScoredRows& rows, double* first, double* second) const {
-    double largest[kChunk];
-    double sums[kChunk];
-    double powers[kChunk];
+    double largest[kRowsAtOnce];
+    double sums[kRowsAtOnce];
+    double powers[kRowsAtOnce];
     std::copy_n(rows.scores, rows.rows, largest);
     for (Index k = 1; k < classes_; ++k) {
       const double* scores = rows.scores + k * rows.stride;

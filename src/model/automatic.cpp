@@ -133,18 +133,22 @@ Index affordable_rows(Index most, Index candidates, Index steps) {
 std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers) {
   constexpr double kHeavy =
       6;  // fourth moment; that of a normal distribution is 3, of a Laplace distribution 6
-  std::vector<double> fourth_moments(static_cast<std::size_t>(standardised.inputs()));
-  sum_over_blocks(
-      standardised, workers, fourth_moments, [](const RowBlock& block, Arena& /*arena*/, double* sums) {
-        for (Index j = 0; j < block.inputs; ++j) {
-          const double* x = block.input(j);
-          for (Index n = 0; n < block.rows; ++n)
-            sums[j] += (block.weights == nullptr ? 1 : block.weights[n]) * x[n] * x[n] * x[n] * x[n];
-        }
-      });
+  // The sum of the squares is the weight of the rows that have a value: deviations are those of these.
+  const auto inputs = static_cast<std::size_t>(standardised.inputs());
+  std::vector<double> moments(2 * inputs);
+  sum_over_blocks(standardised, workers, moments, [](const RowBlock& block, Arena& /*arena*/, double* sums) {
+    for (Index j = 0; j < block.inputs; ++j) {
+      const double* x = block.input(j);
+      for (Index n = 0; n < block.rows; ++n) {
+        const double weighted_square = (block.weights == nullptr ? 1 : block.weights[n]) * x[n] * x[n];
+        sums[j] += weighted_square * x[n] * x[n];
+        sums[block.inputs + j] += weighted_square;
+      }
+    }
+  });
   std::vector<ScaleKind> scales;
-  for (const double moment : fourth_moments) {
-    const bool heavy = moment > kHeavy * standardised.total_weight();
+  for (std::size_t j = 0; j < inputs; ++j) {
+    const bool heavy = moments[j] > kHeavy * moments[inputs + j];
     scales.push_back(heavy ? ScaleKind::kQuantile : ScaleKind::kStandard);
   }
   return scales;

@@ -143,14 +143,18 @@ void paper::Options::validate(const FitOptions& fit) const {
   }
   if ((method == Method::kLkrf || method == Method::kEerf) && candidates > 0 &&
       candidates < fit.terms.value_or(kUsualTerms)) {
-    throw Error(
-        ErrorKind::kInvalidArgument,
-        fmt::format("`candidates` is {}; expected at least the number of terms, {}", candidates, fit.terms.value_or(kUsualTerms)));
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("`candidates` is {}; expected at least the number of terms, {}", candidates,
+                            fit.terms.value_or(kUsualTerms)));
   }
 }
 
 void CrossValidationOptions::validate() const {
   validate_options(*this, cross_validation_option_table());
+  if (folds < 2 || static_cast<double>(folds) > kManyOption) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("`folds` is {}; expected a number from 2 to {}", folds, kManyOption));
+  }
   if (used_folds < 0 || used_folds > folds) {
     throw Error(
         ErrorKind::kInvalidArgument,

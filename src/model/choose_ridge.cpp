@@ -123,8 +123,7 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
 CrossValidationOptions affordable(const Work& work, CrossValidationOptions validation,
                                   const Candidates* candidates, EngineKind engine) {
   if (validation.most_rows == 0 || candidates == nullptr || engine == EngineKind::kGram) return validation;
-  const auto steps =
-      static_cast<Index>(path_terms(work.plan.terms, work.plan.options.per_step).size());
+  const auto steps = static_cast<Index>(path_terms(work.plan.terms, work.plan.options.per_step).size());
   validation.most_rows = affordable_rows(validation.most_rows, candidates->size(), steps);
   return validation;
 }

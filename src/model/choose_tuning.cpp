@@ -111,27 +111,33 @@ class Choosing {
     return dictionaries_.list[dictionary];
   }
 
-  // As they were after the round whose number of terms is chosen.
-  [[nodiscard]] Models at_chosen_size(const Models& models) {
-    if (!work_.plan.chooses_terms) return models;
-    const std::vector<TuningRound>& rounds = models.front().rounds;
-    const auto loss = [](const TuningRound& round) { return round.held_out; };
-    const auto best = static_cast<std::size_t>(std::ranges::min_element(rounds, {}, loss) - rounds.begin());
-    const HeldOutLosses best_losses = held_out_losses(folds(), after(models, best + 1));
-    std::optional<std::size_t> chosen;
+  // Smaller ones if held-out rows want fewer terms.
+  [[nodiscard]] Models at_chosen_size(const Choice& choice, bool is_tuned) {
+    if (!work_.plan.chooses_terms) return choice.models;
+    std::vector<Models> tried = is_tuned ? small_sizes(choice) : std::vector<Models>();
+    for (std::size_t i = 1; i <= choice.models.front().rounds.size(); ++i) {
+      Models models;
+      for (const TunedModel& model : choice.models) models.push_back(model.after(i));
+      tried.push_back(std::move(models));
+    }
     std::vector<TriedSize>& sizes = work_.report.sizes;
     sizes.clear();
-    for (std::size_t i = 0; i < rounds.size(); ++i) {
-      const PairedLosses losses = paired_losses(held_out_losses(folds(), after(models, i + 1)), best_losses);
-      sizes.push_back({rounds[i].terms, data_.target.loss_unit() * losses.first,
-                       data_.target.loss_unit() * losses.standard_error, rounds[i].ridge});
-      const bool is_as_good =
-          i == best || (work_.plan.options.choose == SizeChoice::kOneStandardError && i < best &&
-                        losses.first - losses.second <= losses.standard_error);
-      if (!chosen && is_as_good) chosen = i;
+    const double unit = data_.target.loss_unit();
+    for (const Models& models : tried) {
+      const HeldOutLosses losses = held_out_losses(folds(), models);
+      const HeldOutLosses none{std::vector<double>(losses.losses.size()), losses.weights};
+      const PairedLosses mean = paired_losses(losses, none);
+      const TunedModel& model = models.front();
+      sizes.push_back(
+          {model.rounds.back().terms, unit * mean.first, unit * mean.standard_error, model.ridge});
     }
-    sizes[*chosen].is_chosen = true;
-    return after(models, *chosen + 1);
+    const auto best = std::ranges::min_element(sizes, {}, &TriedSize::held_out);
+    const double enough =
+        best->held_out + (work_.plan.options.choose == SizeChoice::kBest ? 0 : best->standard_error);
+    const auto chosen =
+        std::ranges::find_if(sizes, [&](const TriedSize& size) { return size.held_out <= enough; });
+    chosen->is_chosen = true;
+    return tried[static_cast<std::size_t>(chosen - sizes.begin())];
   }
 
   // Every dictionary with every other ridge, in all folds, and stretches at last.
@@ -212,10 +218,21 @@ class Choosing {
   }
 
  private:
-  [[nodiscard]] static Models after(const Models& models, std::size_t rounds) {
-    Models result;
-    for (const TunedModel& model : models) result.push_back(model.after(rounds));
-    return result;
+  [[nodiscard]] std::vector<Models> small_sizes(const Choice& choice) {
+    const TunedModel& large = choice.models.front();
+    std::vector<Models> tried;
+    for (const Index terms : kSmallSizes) {
+      if (terms >= large.rounds.front().wanted || is_late()) break;
+      show_part(fmt::format("{} terms", terms), kWithoutTuning);
+      with_race_options(choice.dictionary, kMostJudgedSteps, [&](TunedSearchOptions options) {
+        options.greedy.terms = terms;
+        options.round_ends = {terms};
+        tried.push_back(with_rounds(
+            folds(), nothing_tuned(folds(), large.rounds.front().select_ridge, large.stretches_inputs), 1,
+            ridges_, options, on_step_));
+      });
+    }
+    return tried;
   }
 
   // Parts of the time of a fit, roughly, that are over when the next ones begin.
@@ -234,8 +251,6 @@ class Choosing {
   // After which dictionaries are compared. Of few terms all: each says much, and costs little.
   [[nodiscard]] std::size_t rounds_compared() const {
     constexpr Index kFewTerms = 12;
-    constexpr std::size_t kSmallSizes = 3;
-    if (work_.plan.chooses_terms) return kSmallSizes;
     return work_.plan.terms <= kFewTerms ? kFewTerms : 2;
   }
   [[nodiscard]] bool is_late() const { return is_over(work_.plan.times.deadline(Timetable::kPartOfTuning)); }
@@ -356,8 +371,8 @@ std::optional<JudgedRows> judged_rows(Work& work, const PreparedData& data, cons
     const Index rows_of_a_fold = std::min(validation.most_rows, data.rows.rows()) / validation.folds;
     used = std::clamp<Index>((extent.held_out_rows + rows_of_a_fold - 1) / rows_of_a_fold, 1, kMostFolds);
   }
-  const Folds folds(data.rows.rows(), validation, work.plan.options.seed);
-  JudgedRows rows{folds.without_last(used), folds.held_out(folds.groups() - 1)};
+  const Folds folds = data.folds(work.plan, validation);
+  JudgedRows rows{folds.without_judge(used), folds.judge()};
   if (fold_of_one_class(data, rows.choosing)) return std::nullopt;
   return rows;
 }
@@ -368,13 +383,13 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
   const bool is_grid = work.plan.tries_all();
   Choice with =
       is_grid ? choosing.tuned_by_grid(ridge) : choosing.tuned_by_race(extent_of(work.plan.options.effort));
-  with.models = choosing.at_chosen_size(with.models);
+  with.models = choosing.at_chosen_size(with, true);
   const std::vector<TriedSize> tuned_sizes = work.report.sizes;
   const bool is_cut = is_over(work.plan.times.deadline(Timetable::kPartOfTuning));
   Choice without = is_grid ? choosing.untuned(choosing.folds(), choosing.all_dictionaries(), ridge)
                            : choosing.untuned(choosing.folds(), {with.dictionary},
                                               with.models.front().rounds.front().select_ridge);
-  without.models = choosing.at_chosen_size(without.models);
+  without.models = choosing.at_chosen_size(without, false);
   work.phase = "comparing with no tuning";
   const PairedLosses losses = Judge(work, data, rows.judge).compare(without.models, with.models);
   const double unit = data.target.loss_unit();
@@ -393,7 +408,7 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
                                        : "held-out rows do not gain by it";
     if (!is_grid && !is_cut) {
       without = choosing.untuned(choosing.folds(), choosing.all_dictionaries(), without.models.front().ridge);
-      without.models = choosing.at_chosen_size(without.models);
+      without.models = choosing.at_chosen_size(without, false);
     }
     choice.features = choosing.features(without.dictionary);
   }

@@ -55,7 +55,8 @@ std::vector<Index> match_columns(const Model& model, std::span<const std::string
                                  std::string_view source) {
   NamedColumns columns(names);
   std::vector<Index> result;
-  for (const ModelInput& input : model.inputs) result.push_back(columns.find(input.name).value_or(-1));
+  for (const ModelInput& input : model.inputs)
+    result.push_back(columns.find(input.column_name()).value_or(-1));
   columns.throw_if_missing(source, "it", "");
   return result;
 }
@@ -82,11 +83,11 @@ std::vector<ColumnSource> match_columns(const Model& model, const TableFile& fil
   for (const ModelInput& input : model.inputs) {
     const ColumnOrigin origin = origin_of(input.column, model.text_columns);
     if (nameless_predictors) {
-      sources.push_back({origin.predictor, origin.level});
+      sources.push_back({origin.predictor, origin.level, origin.text});
       continue;
     }
-    const std::string& name = origin.text != nullptr ? origin.text->name : input.name;
-    sources.push_back({columns.find(name).value_or(-1), origin.level});
+    const std::string name = origin.text != nullptr ? origin.text->name : input.column_name();
+    sources.push_back({columns.find(name).value_or(-1), origin.level, origin.text});
   }
   columns.throw_if_missing(file.path(), "the file",
                            file.has_header() ? "" : " without names (give the same columns as in training)");

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/blas.hpp"
 #include "mfga/error.hpp"
@@ -43,7 +44,7 @@ class Fit {
       report_.rows = data_.x.rows;
       for (const Index column : standard.constant_columns)
         report_.dropped_columns.push_back(column_name(data_, column));
-      start_model(*prepared);
+      start_model(*prepared, standard.missing);
     }
     work_.names = model_.formula_names();
     std::optional<Learned> learned;
@@ -62,7 +63,7 @@ class Fit {
   }
 
  private:
-  void start_model(const PreparedData& prepared) {
+  void start_model(const PreparedData& prepared, const std::vector<Index>& missing) {
     model_.task = prepared.target.task;
     const bool is_usual = prepared.target.loss == resolve_loss("", plan_.task, data_);
     if (!is_usual) model_.loss = prepared.target.loss->name();
@@ -72,9 +73,13 @@ class Fit {
     model_.n_columns = data_.x.cols;
     model_.unnamed_columns = data_.unnamed_columns;
     model_.text_columns = data_.text_columns;
+    model_.missing_texts = data_.missing_texts;
     for (const InputColumn& input : prepared.inputs) {
-      model_.inputs.push_back(
-          {column_name(data_, input.column), input.column, input.mean, input.deviation, input.warp});
+      std::string name = column_name(data_, input.column);
+      if (input.is_missing) name = level_name(name, std::string(kMissingLevel));
+      model_.inputs.push_back({std::move(name), input.column, input.mean, input.deviation, input.warp, 1,
+                               input.is_missing,
+                               missing.empty() ? 0 : missing[static_cast<std::size_t>(input.column)]});
     }
   }
 
@@ -96,7 +101,7 @@ class Fit {
     const auto learner = exact ? learn_with_kernel : learn_random_features;
     double ridge = plan_.penalty.ridge;
     if (plan_.validation) {
-      const Folds folds(data.rows.rows(), *plan_.validation, plan_.options.seed);
+      const Folds folds = data.folds(plan_, *plan_.validation);
       RidgeChoice choice = choose_ridge(
           work_, data, folds, nullptr, EngineKind::kLazy, {terms},
           [&](const FoldData& fold, double tried, const std::function<void(const ScoreFunction&)>&) {
@@ -252,8 +257,7 @@ class Fit {
     const Folds folds =
         judged && plan_.chooses_ridge_quickly()
             ? judged->choosing.with_used(plan_.validation->used_folds)
-            : Folds(data.rows.rows(), affordable(work_, *plan_.validation, candidates.get(), engine),
-                    plan_.options.seed);
+            : data.folds(plan_, affordable(work_, *plan_.validation, candidates.get(), engine));
     return choose_ridge(
         work_, data, folds, candidates, engine,
         plan_.grows_step_by_step() ? path_terms(most, plan_.options.per_step) : std::vector<Index>{most},
@@ -430,6 +434,7 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
   if (const CrossValidationOptions* const validation = options.ridge.validation()) {
     const Index rows = data.x.rows - std::ranges::count(data.weights, 0.0);
     check_folds(validation->most_rows > 0 ? std::min(rows, validation->most_rows) : rows, validation->folds);
+    check_groups(data, validation->folds);
   }
   const CountedRows counted(data);
   const Plan plan = make_plan(counted.without_others(data), options, paper);

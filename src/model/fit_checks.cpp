@@ -46,7 +46,8 @@ std::vector<std::string> leverage_warnings(const std::vector<RowLeverage>& rows,
   for (std::size_t i = 0; i < std::min(rows.size(), kMostNamed); ++i) {
     const Index row = rows[i].row;
     const auto deviations = [&](const InputColumn& input) {
-      return std::abs(data.x(row, input.column) - input.mean) / input.deviation;
+      const double value = data.x(row, input.column);
+      return input.is_missing || std::isnan(value) ? 0 : std::abs(value - input.mean) / input.deviation;
     };
     const InputColumn& extreme = *std::ranges::max_element(inputs, {}, deviations);
     warnings.push_back(fmt::format(

@@ -23,6 +23,8 @@ std::string input_notes(const Model& model) {
   std::string text;
   if (!model.text_columns.empty())
     text += ",\ncolumn=text is 1 where the column holds that text and else 0, before it is standardised";
+  if (std::ranges::any_of(model.inputs, &ModelInput::is_missing))
+    text += ",\ncolumn=missing is 1 where the column has no value and else 0, before it is standardised";
   const auto first_of = [&](ScaleKind scale) {
     const auto found =
         std::ranges::find(model.inputs, scale, [](const ModelInput& i) { return i.warp.kind(); });

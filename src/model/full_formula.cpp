@@ -26,7 +26,15 @@ std::vector<std::string> numbered(std::string_view letter, std::size_t count) {
 
 std::string origin_text(const Model& model, const ModelInput& input) {
   const ColumnOrigin origin = origin_of(input.column, model.text_columns);
+  if (input.is_missing)
+    return fmt::format("value is 1 where the column {} is missing, else 0", quoted(input.column_name()));
   if (origin.text == nullptr) return fmt::format("value is that of the column {}", quoted(input.name));
+  if (origin.level == kMissingLevel)
+    return fmt::format("value is 1 where the column {} is missing or holds the text {}, else 0",
+                       quoted(origin.text->name), quoted(origin.level));
+  if (origin.level == kOtherLevel && !origin.text->rare.empty())
+    return fmt::format("value is 1 where the column {} holds a text that is no other level of it, else 0",
+                       quoted(origin.text->name));
   return fmt::format("value is 1 where the column {} holds the text {}, else 0", quoted(origin.text->name),
                      quoted(origin.level));
 }
@@ -92,6 +100,7 @@ std::string full_formula_text(const Model& model) {
   std::string text = signs_text(model);
   const std::vector<std::string> z = numbered("z", model.inputs.size());
   text += "\n1. the inputs, from the values of a row of the table\n";
+  text += "  (where a value is missing, and no input tells of it, z is 0)\n";
   if (model.unnamed_columns > 0)
     text += "  (the columns of the file had no names: x0 is the first one, x1 the second, ...)\n";
   for (std::size_t i = 0; i < z.size(); ++i) text += input_text(model, model.inputs[i], z[i]);

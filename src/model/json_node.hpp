@@ -59,6 +59,10 @@ class Node {
     }
     return value_.get<Index>();
   }
+  [[nodiscard]] bool truth() const {
+    if (!value_.is_boolean()) fail("expected true or false");
+    return value_.get<bool>();
+  }
   [[nodiscard]] std::string text() const {
     if (!value_.is_string()) fail("expected a text");
     return value_.get<std::string>();

@@ -16,8 +16,7 @@ namespace {
 // Those with the smallest loss on held-out rows, with the ridge that was given.
 std::shared_ptr<const Candidates> best_of_candidates(
     Work& work, const PreparedData& data, const std::vector<std::shared_ptr<const Candidates>>& all) {
-  const CrossValidationOptions defaults;
-  const Folds folds(data.rows.rows(), defaults.folds, work.plan.options.seed);
+  const Folds folds = data.folds(work.plan, CrossValidationOptions());
   refuse_folds_of_one_class(data, folds);
   GreedyTask task = whole_task(work, work.plan.penalty);
   task.refines = work.plan.options.refine;

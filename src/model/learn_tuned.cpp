@@ -56,19 +56,17 @@ std::vector<Index> enough_rows(Index rows) {
 }
 
 // Numbers of terms after which all are tuned.
-std::vector<Index> round_ends(const Plan& plan) {
+std::vector<Index> round_ends(const Plan& plan, bool tunes) {
   constexpr Index kRounds = 4;
   constexpr Index kMostTerms = 40;
-  constexpr Index kFirstSize = 10;
+  const Index every = plan.options.tune_every > 0
+                          ? plan.options.tune_every
+                          : std::min(kMostTerms, (plan.terms + kRounds - 1) / kRounds);
   std::vector<Index> ends;
-  if (plan.chooses_terms && plan.options.tune_every == 0) {
-    // Small sizes twice as large each, for they differ most: 10, 20, 40, 80, 120, ...
-    for (Index end = kFirstSize; end < plan.terms; end += std::min(end, kMostTerms)) ends.push_back(end);
-  } else {
-    const Index every = plan.options.tune_every > 0
-                            ? plan.options.tune_every
-                            : std::min(kMostTerms, (plan.terms + kRounds - 1) / kRounds);
-    for (Index end = every; end < plan.terms; end += every) ends.push_back(end);
+  // Without tuning, small sizes are on the way to the larger ones.
+  if (plan.chooses_terms && !tunes) ends.assign(kSmallSizes.begin(), kSmallSizes.end());
+  for (Index end = every; end < plan.terms; end += every) {
+    if (ends.empty() || end > ends.back()) ends.push_back(end);
   }
   ends.push_back(plan.terms);
   return ends;
@@ -101,7 +99,7 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
           options.precision,
           options.seed,
           work.plan.select == Selection::kNormalised,
-          round_ends(work.plan),
+          round_ends(work.plan, steps > 0),
           steps,
           kPull,
           data.text_columns,
@@ -191,7 +189,7 @@ int learn_metric_of(Work& work, PreparedData& data, const Dictionary& dictionary
   CrossValidationOptions validation = quick_validation();
   validation.used_folds = 1;
   if (data.rows.rows() < validation.folds * kFewestRows) return 0;
-  const Folds folds(data.rows.rows(), validation, work.plan.options.seed);
+  const Folds folds = data.folds(work.plan, validation);
   if (fold_of_one_class(data, folds)) return 0;
   const PreparedData training = data.subset(folds.training(0), &work.workers);
   const PreparedData held_out = data.subset(folds.held_out(0), &work.workers);

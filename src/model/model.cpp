@@ -147,6 +147,11 @@ std::vector<double> Model::probabilities(const TableView& x, int threads) const 
   return Predictor(*this, threads).probabilities(x);
 }
 
+std::string ModelInput::column_name() const {
+  if (!is_missing) return name;
+  return name.substr(0, name.size() - level_name("", std::string(kMissingLevel)).size());
+}
+
 std::vector<std::string> Model::input_names() const {
   std::vector<std::string> names;
   for (const ModelInput& input : inputs) names.push_back(input.name);

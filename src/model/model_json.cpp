@@ -18,6 +18,7 @@
 #include "mfga/error.hpp"
 #include "mfga/model.hpp"
 #include "mfga/version.hpp"
+#include "model/inputs_json.hpp"
 #include "model/json_node.hpp"
 #include "model/scoring.hpp"
 
@@ -27,12 +28,14 @@ namespace {
 constexpr std::string_view kFormat = "mfga-model";
 // Models with text columns, or with inputs of another than the standard scale, need fields that version 1
 // does not have, and programs that know that version alone would ignore them; so do stretched inputs with
-// version 2, losses other than the usual ones with version 3, and several outputs with version 4.
+// version 2, losses other than the usual ones with version 3, several outputs with version 4, and what is
+// known of missing values and rare texts with version 5.
 constexpr int kPlainVersion = 1;
 constexpr int kScaledVersion = 2;
 constexpr int kStretchedVersion = 3;
 constexpr int kLossVersion = 4;
-constexpr int kVersion = 5;
+constexpr int kOutputsVersion = 5;
+constexpr int kVersion = 6;
 // The JSON library copies what an object holds while it grows, recursively: deep nesting would end the stack.
 constexpr int kDeepest = 16;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 28U;
@@ -159,7 +162,12 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
 
 // The lowest version that has the fields of the model.
 int version_of(const Model& model) {
-  if (!model.has_one_output()) return kVersion;
+  const bool knows_missing = std::ranges::any_of(
+      model.inputs, [](const ModelInput& input) { return input.is_missing || input.missing > 0; });
+  const bool knows_rare =
+      std::ranges::any_of(model.text_columns, [](const TextColumn& column) { return !column.rare.empty(); });
+  if (knows_missing || knows_rare || !model.missing_texts.empty()) return kVersion;
+  if (!model.has_one_output()) return kOutputsVersion;
   if (!model.loss.empty()) return kLossVersion;
   if (model.is_stretched() || model.mixing.rows > 0) return kStretchedVersion;
   const bool is_plain =
@@ -167,96 +175,6 @@ int version_of(const Model& model) {
         return input.warp.kind() == ScaleKind::kStandard;
       });
   return is_plain ? kPlainVersion : kScaledVersion;
-}
-
-Json input_to_json(const ModelInput& input, bool is_plain) {
-  Json json = {
-      {"name", input.name}, {"column", input.column}, {"mean", input.mean}, {"deviation", input.deviation}};
-  if (is_plain) return json;
-  const ScaleKind scale = input.warp.kind();
-  json["scale"] = scale_name(scale);
-  if (scale == ScaleKind::kRobust) json["limit"] = input.warp.limit;
-  if (scale == ScaleKind::kQuantile) {
-    json["knots"] = input.warp.knots;
-    json["values"] = input.warp.values;
-  }
-  if (input.stretch != 1) json["stretch"] = input.stretch;
-  return json;
-}
-
-// Numbers that rise.
-std::vector<double> rising_numbers(const Node& node) {
-  std::vector<double> numbers;
-  for (const Node& element : node.elements()) {
-    const double number = element.number();
-    if (!numbers.empty() && !(number > numbers.back())) element.fail("expected numbers that rise");
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
-Warp warp_from_json(const Node& input) {
-  const Node scale = input.member("scale");
-  Warp warp;
-  if (scale.text() == scale_name(ScaleKind::kRobust)) {
-    warp.limit = input.member("limit").positive_number();
-  } else if (scale.text() == scale_name(ScaleKind::kQuantile)) {
-    warp.knots = rising_numbers(input.member("knots"));
-    warp.values = rising_numbers(input.member("values"));
-    if (warp.knots.size() < 2) input.member("knots").fail("expected at least two knots");
-    if (warp.values.size() != warp.knots.size())
-      input.member("values").fail(fmt::format("expected {} values, one per knot", warp.knots.size()));
-  } else if (scale.text() != scale_name(ScaleKind::kStandard)) {
-    scale.fail(fmt::format("expected standard, robust or quantile, found \"{}\"", scale.text()));
-  }
-  return warp;
-}
-
-Matrix mixing_from_json(const Node& node, Index n_inputs) {
-  const std::vector<Node> rows = node.elements();
-  const auto is_complete = [&](const std::vector<Node>& list) { return std::ssize(list) == n_inputs; };
-  if (!is_complete(rows)) node.fail(fmt::format("expected {} rows, one per input", n_inputs));
-  Matrix mixing(n_inputs, n_inputs);
-  for (Index i = 0; i < n_inputs; ++i) {
-    const Node& row = rows[static_cast<std::size_t>(i)];
-    const std::vector<Node> numbers = row.elements();
-    if (!is_complete(numbers)) row.fail(fmt::format("expected {} numbers, one per input", n_inputs));
-    for (Index j = 0; j < n_inputs; ++j) mixing(i, j) = numbers[static_cast<std::size_t>(j)].number();
-  }
-  return mixing;
-}
-
-// Text columns stand in the order of the table's columns and do not overlap.
-std::vector<TextColumn> text_columns_from_json(const Node& node, Index n_columns) {
-  std::vector<TextColumn> columns;
-  Index next = 0;
-  for (const Node& element : node.elements()) {
-    TextColumn column;
-    column.name = element.member("name").text();
-    column.first = element.member("first").whole_number(next, n_columns - 1);
-    for (const Node& level : element.member("levels").elements()) {
-      const std::string text = level.text();
-      if (text.empty()) level.fail("expected a text that is not empty");
-      if (!column.levels.empty() && !(text > column.levels.back())) level.fail("expected sorted texts");
-      column.levels.push_back(text);
-    }
-    if (column.levels.empty() || column.count() > n_columns - column.first) {
-      element.member("levels").fail(
-          fmt::format("expected 1 to {} levels, as many columns are left", n_columns - column.first));
-    }
-    next = column.first + column.count();
-    columns.push_back(std::move(column));
-  }
-  return columns;
-}
-
-// An input that is a level of text is named for it.
-void check_input_name(const Node& node, const ModelInput& input, const Model& model) {
-  const ColumnOrigin origin = origin_of(input.column, model.text_columns);
-  if (origin.text == nullptr) return;
-  const std::string expected = level_name(origin.text->name, origin.level);
-  if (input.name != expected)
-    node.member("name").fail(fmt::format("expected \"{}\", the level of that column", expected));
 }
 
 Json parse_json(std::string_view text, std::string_view source) {
@@ -360,8 +278,7 @@ std::string model_to_json(const Model& model) try {
   for (const ModelInput& input : model.inputs) inputs.push_back(input_to_json(input, plain).dump());
   std::vector<std::string> text_columns;
   for (const TextColumn& column : model.text_columns) {
-    text_columns.push_back(
-        Json({{"name", column.name}, {"first", column.first}, {"levels", column.levels}}).dump());
+    text_columns.push_back(text_column_to_json(column).dump());
   }
   std::vector<std::string> mixing;
   for (Index j = 0; j < model.mixing.rows; ++j) {
@@ -380,8 +297,11 @@ std::string model_to_json(const Model& model) try {
       kFormat, format_version, task_name(model.task),
       model.loss.empty() ? "" : fmt::format("  \"loss\": {},\n", Json(model.loss).dump()), target.dump(),
       model.n_columns, model.unnamed_columns,
-      plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns)), lines(inputs),
-      mixing.empty() ? "" : fmt::format("  \"mixing\": [{}],\n", lines(mixing)),
+      (plain ? "" : fmt::format("  \"text_columns\": [{}],\n", lines(text_columns))) +
+          (model.missing_texts.empty()
+               ? ""
+               : fmt::format("  \"missing_texts\": {},\n", Json(model.missing_texts).dump())),
+      lines(inputs), mixing.empty() ? "" : fmt::format("  \"mixing\": [{}],\n", lines(mixing)),
       model.has_one_output() ? fmt::format("\"intercept\": {}", Json(intercepts.front()).dump())
                              : fmt::format("\"intercepts\": {}", Json(intercepts).dump()),
       shared_lists.empty() ? "" : fmt::format("  \"shared\": [{}],\n", lines(shared_lists)), lines(terms),
@@ -410,15 +330,22 @@ Model model_from_json(std::string_view text, std::string_view source) {
   } else if (task.text() != task_name(Task::kRegression)) {
     task.fail(fmt::format("expected regression or classification, found \"{}\"", task.text()));
   }
-  read_target(root.member("target"), format_version >= kVersion, model);
-  if (format_version >= kLossVersion &&
-      (format_version == kLossVersion || model.task == Task::kClassification || root.has_member("loss")))
+  const bool has_outputs = format_version == kOutputsVersion ||
+                           (format_version > kOutputsVersion && root.has_member("intercepts"));
+  read_target(root.member("target"), has_outputs, model);
+  const bool has_loss = has_outputs && model.task == Task::kClassification;
+  if (format_version == kLossVersion || has_loss ||
+      (format_version > kLossVersion && root.has_member("loss")))
     model.loss = loss_from_json(root.member("loss"), model);
 
   constexpr Index kLargestCount = Index{1} << 40U;
   model.n_columns = root.member("n_columns").whole_number(1, kLargestCount);
   model.unnamed_columns = root.member("unnamed_columns").whole_number(0, kLargestCount);
   if (!plain) model.text_columns = text_columns_from_json(root.member("text_columns"), model.n_columns);
+  if (format_version >= kVersion && root.has_member("missing_texts")) {
+    for (const Node& node : root.member("missing_texts").elements())
+      model.missing_texts.push_back(node.text());
+  }
   std::map<std::string, Index> input_positions;
   for (const Node& node : root.member("inputs").elements()) {
     ModelInput input{node.member("name").text(), node.member("column").whole_number(0, model.n_columns - 1),
@@ -426,6 +353,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
                      plain ? Warp{} : warp_from_json(node)};
     if (format_version >= kStretchedVersion && node.has_member("stretch"))
       input.stretch = node.member("stretch").positive_number();
+    if (format_version >= kVersion) read_missing(node, input);
     check_input_name(node, input, model);
     if (!input_positions.emplace(input.name, static_cast<Index>(model.inputs.size())).second) {
       node.fail(fmt::format("the input \"{}\" occurs twice", input.name));

@@ -77,6 +77,15 @@ void set_ridge(FitOptions& options, std::string_view text) {
   options.ridge = value;
 }
 
+Index whole_number(std::string_view option, std::string_view text, std::string_view other) {
+  Index number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && stop == end) return number;
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("`{}` is \"{}\"; expected a whole number or {}", option, text, other));
+}
+
 std::string terms_text(const FitOptions& options) {
   return options.terms ? fmt::format("{}", *options.terms) : "auto";
 }
@@ -84,14 +93,7 @@ void set_terms(FitOptions& options, std::string_view text) {
   if (text == "auto") {
     options.terms.reset();
   } else {
-    Index terms = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, terms);
-    if (error != std::errc() || stop != end) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("`terms` is \"{}\"; expected a whole number or auto", text));
-    }
-    options.terms = terms;
+    options.terms = whole_number("terms", text, "auto");
   }
 }
 
@@ -103,6 +105,14 @@ void set_tune(FitOptions& options, std::string_view text) {
   options.tune = text == "auto" ? Tuning::automatic()
                  : text == "no" ? Tuning::none()
                                 : Tuning::by_steps(parse_small_integer("`tune`", text, 1, kMostTuningSteps));
+}
+
+std::string folds_text(const CrossValidationOptions& options) {
+  return options.in_time_order ? "time" : fmt::format("{}", options.folds);
+}
+void set_folds(CrossValidationOptions& options, std::string_view text) {
+  options.in_time_order = text == "time";
+  if (!options.in_time_order) options.folds = whole_number("folds", text, "time");
 }
 
 using WrittenFitMember = WrittenMember<FitOptions>;
@@ -216,12 +226,14 @@ constexpr std::array<OptionRow<paper::Options>, 7> kPaperTable = {{
 }};
 
 constexpr std::array<OptionRow<CrossValidationOptions>, 2> kCrossValidationTable = {{
-    {"folds", &CrossValidationOptions::folds, "F", 2, kMany,
-     "`ridge=cv`: parts of the rows, each of which is held out once"},
+    {"folds", WrittenMember<CrossValidationOptions>{folds_text, set_folds}, "F or time", 0, 0,
+     "`ridge=cv`: parts of the rows, each of which is held out once; time: rows stand in the order of time, "
+     "and "
+     "wherever some are held out they come after those that are learned from"},
     {"ridges", &CrossValidationOptions::ridges, "L1,L2,...", 0, kHuge, "`ridge=cv`: ridges to choose from"},
 }};
 
-constexpr std::array<OptionRow<ReadOptions>, 6> kReadTable = {{
+constexpr std::array<OptionRow<ReadOptions>, 7> kReadTable = {{
     {"format", &ReadOptions::format, "auto|csv|tsv|libsvm|npy", 0, 0,
      "format of the data files; auto: recognised from the content. All may be gzip-compressed"},
     {"header", &ReadOptions::header, "auto|yes|no", 0, 0,
@@ -230,6 +242,10 @@ constexpr std::array<OptionRow<ReadOptions>, 6> kReadTable = {{
      "between the fields of a line: tab, space (one or more) or one character; auto: found out"},
     {"decimal", &ReadOptions::decimal, "auto|.|,", 0, 0,
      "decimal sign; the other one may separate thousands. auto: by what all values of a column fit"},
+    {"missing", &ReadOptions::missing, "auto, error or TEXT,...", 0, 0,
+     "what stands for a missing value, which counts as the centre of its column; auto: an empty field, NA, "
+     "NaN "
+     "and ?; TEXT,...: these texts as well; error: a missing value is an error, and ? a text"},
     {"comment", &ReadOptions::comment, "PREFIX", 0, 0,
      "lines that begin with PREFIX are skipped; \"\": none"},
     {"n_features", &ReadOptions::n_features, "D", 0, kMany,

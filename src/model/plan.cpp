@@ -39,6 +39,11 @@ void check_weights(const TrainingData& data) {
   }
 }
 
+// Whether rows of groups that stay together can be divided into so many folds.
+bool has_groups_for(const TrainingData& data, Index folds) {
+  return data.groups.empty() || std::ssize(std::set<Index>(data.groups.begin(), data.groups.end())) >= folds;
+}
+
 void check_text_columns(const TrainingData& data) {
   for (const TextColumn& text : data.text_columns) {
     if (text.first >= 0 && text.first + text.count() <= data.x.cols) continue;
@@ -95,6 +100,10 @@ void check_data(const TrainingData& data) {
       throw Error(ErrorKind::kInvalidArgument, fmt::format("the column name \"{}\" occurs twice", name));
     }
   }
+  if (!data.groups.empty() && std::ssize(data.groups) != data.x.rows) {
+    throw Error(ErrorKind::kInvalidArgument, fmt::format("there are {} groups for {} rows; each row has one",
+                                                         data.groups.size(), data.x.rows));
+  }
   check_text_columns(data);
   check_weights(data);
 }
@@ -109,6 +118,15 @@ void check_folds(Index rows, Index folds) {
                   rows, folds, kFewestRows, folds > rows ? "fewer `folds`" : "more rows or `folds`"));
 }
 
+void check_groups(const TrainingData& data, Index folds) {
+  if (has_groups_for(data, folds)) return;
+  throw Error(
+      ErrorKind::kBadData,
+      fmt::format("the rows belong to fewer than {} groups, and each of {} folds needs one at least; use "
+                  "fewer `folds`, or no groups",
+                  folds, folds));
+}
+
 CrossValidationOptions quick_validation() { return {5, {1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100}, 1, 25000}; }
 
 bool can_validate_quickly(const TrainingData& data) {
@@ -116,6 +134,7 @@ bool can_validate_quickly(const TrainingData& data) {
   constexpr Index kFewestOfAClass = 10;
   const Index without_weight = std::ranges::count(data.weights, 0.0);
   if (std::ssize(data.y) / data.targets() - without_weight < kFewestToHoldOut) return false;
+  if (!has_groups_for(data, quick_validation().folds)) return false;
   if (data.targets() > 1) return true;
   std::vector<double> targets;
   for (std::size_t n = 0; n < data.y.size(); ++n) {
@@ -182,6 +201,7 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
   plan.width_rule = paper.is_own() ? WidthRule::kAutomatic : WidthRule::kPaper;
   if (const CrossValidationOptions* const validation = options.ridge.validation()) {
     plan.validation = *validation;
+    plan.options.in_time_order |= validation->in_time_order;
   } else if (options.ridge.is_automatic() && start == nullptr && paper.is_own() && paper.norm_bound == 0 &&
              can_validate_quickly(data)) {
     constexpr Index kEnoughRows = 10000;

@@ -28,6 +28,8 @@ inline constexpr Index kFewestRows = 3;
 // Throws Error for data that no fit can begin with.
 void check_data(const TrainingData& data);
 void check_folds(Index rows, Index folds);
+// Throws if there are groups, and fewer than folds.
+void check_groups(const TrainingData& data, Index folds);
 
 // When the parts of a fit must have ended.
 class Timetable {
@@ -61,7 +63,8 @@ struct Plan {
   Plan(const FitOptions& given, const paper::Options& given_paper)
       : options(given), paper(given_paper), times(given.time_limit) {}
 
-  FitOptions options;  // as they were given
+  FitOptions
+      options;  // as they were given, but for the order of time, which cross-validation may ask for, too
   paper::Options paper;
   Task task = Task::kRegression;
   std::shared_ptr<const Loss> loss;

@@ -38,11 +38,14 @@ bool are_finite(std::span<const double> values) {
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     const ModelInput& input = model.inputs[i];
     const double value = x(row, columns[i]);
-    if (!std::isfinite(value)) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("{}: the value of \"{}\", column {} of x, is {}; expected a finite number",
-                              row_name, input.name, columns[i], value));
+    if (std::isinf(value)) {
+      throw Error(
+          ErrorKind::kBadData,
+          fmt::format("{}: the value of \"{}\", column {} of x, is {}; expected a finite number, or NaN "
+                      "where it is missing",
+                      row_name, input.name, columns[i], value));
     }
+    if (input.is_missing || std::isnan(value)) continue;
     const double z = std::abs(value / input.deviation - input.mean / input.deviation);
     if (z >= largest) farthest = i;
     largest = std::max(largest, z);
@@ -90,7 +93,7 @@ BlockedRows seen_rows(const Model& model, const TableView& x, std::span<const In
   std::vector<InputColumn> inputs;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const ModelInput& input = model.inputs[i];
-    inputs.push_back({columns[i], input.mean, input.deviation, input.warp, input.stretch});
+    inputs.push_back({columns[i], input.mean, input.deviation, input.warp, input.stretch, input.is_missing});
   }
   const BlockedRows rows(x, inputs);
   return model.mixing.rows > 0 ? rows.mixed(model.mixing) : rows;

@@ -1,19 +1,31 @@
 #include "model/prepared_data.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "data/scale_inputs.hpp"
 #include "mfga/error.hpp"
 #include "model/plan.hpp"
 #include "model/start.hpp"
-#include "solve/cross_validation.hpp"
 
 namespace mfga {
 
 PreparedData PreparedData::subset(std::span<const Index> positions, Workers* workers) const {
   PreparedData result{target, inputs, text_columns, rows.subset(positions, workers), intercept};
   result.target.values = values_of(target.values, positions, target.columns);
+  if (!groups.empty()) {
+    for (const Index position : positions)
+      result.groups.push_back(groups[static_cast<std::size_t>(position)]);
+  }
   return result;
+}
+
+Folds PreparedData::folds(const Plan& plan, const CrossValidationOptions& options) const {
+  const bool has_classes = target.task == Task::kClassification && target.columns == 1;
+  return {DividedRows{rows.rows(), groups,
+                      has_classes ? std::span<const double>(target.values) : std::span<const double>(),
+                      plan.options.in_time_order},
+          options, plan.options.seed};
 }
 
 void PreparedData::stretch(std::span<const double> factors) {
@@ -64,11 +76,18 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
         scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
                      data.x, plan.options.seed, workers, data.weights);
   }
+  // A column and the input that tells where it is missing exclude each other as levels of a text do.
+  std::set<Index> marked;
+  for (const InputColumn& input : inputs) {
+    if (input.is_missing) marked.insert(input.column);
+  }
   std::vector<Index> text_columns;
-  if (!data.text_columns.empty() && !plan.paper.preset) {
+  if ((!data.text_columns.empty() || !marked.empty()) && !plan.paper.preset) {
     for (const InputColumn& input : inputs) {
       const TextColumn* const text = origin_of(input.column, data.text_columns).text;
-      text_columns.push_back(text == nullptr ? Index{-1} : text - data.text_columns.data());
+      text_columns.push_back(text != nullptr                 ? text - data.text_columns.data()
+                             : marked.contains(input.column) ? std::ssize(data.text_columns) + input.column
+                                                             : Index{-1});
     }
   }
   BlockedRows rows =
@@ -78,8 +97,14 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
   PreparedTarget target =
       prepare_target(counted.without_others(data), plan.loss, plan.scale_target_by_range, plan.intercept,
                      start == nullptr ? std::span<const Output>() : std::span<const Output>(start->outputs));
-  return {std::move(target), std::move(inputs), std::move(text_columns),
-          std::move(rows),   plan.intercept,    counted.positions};
+  std::vector<Index> groups(data.groups.begin(), data.groups.end());
+  if (!groups.empty() && !counted.positions.empty()) {
+    groups.clear();
+    for (const Index position : counted.positions)
+      groups.push_back(data.groups[static_cast<std::size_t>(position)]);
+  }
+  return {std::move(target), std::move(inputs), std::move(text_columns), std::move(rows),
+          plan.intercept,    counted.positions, std::move(groups)};
 }
 
 }  // namespace mfga

@@ -8,9 +8,12 @@
 #include "core/row_blocks.hpp"
 #include "data/standardise.hpp"
 #include "model/target.hpp"
+#include "solve/cross_validation.hpp"
 #include "solve/problem.hpp"
 
 namespace mfga {
+
+struct Plan;  // model/plan.hpp
 
 struct PreparedData {
   PreparedTarget target;
@@ -19,6 +22,8 @@ struct PreparedData {
   BlockedRows rows;                 // with their weights
   Intercept intercept;
   std::vector<Index> kept_rows = {};  // of the table, where those without a weight were left out; else empty
+  std::vector<Index> groups =
+      {};  // of each row: rows of one group are held out together; empty: there are none
 
   // The row of the table at a position.
   [[nodiscard]] Index row_of_table(Index position) const {
@@ -33,11 +38,11 @@ struct PreparedData {
   // Inputs times factors, or combinations of inputs in their places.
   void stretch(std::span<const double> factors);
   void mix(const Matrix& matrix) { rows = rows.mixed(matrix); }
+  // How these rows are divided into folds.
+  [[nodiscard]] Folds folds(const Plan& plan, const CrossValidationOptions& options) const;
   // Whether all targets are the same, so that there is nothing to learn.
   [[nodiscard]] bool has_one_target() const;
 };
-
-struct Plan;  // model/plan.hpp
 
 // The rows of the table with a weight above 0, by their positions; empty: all. Their targets and weights.
 struct CountedRows {

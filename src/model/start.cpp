@@ -27,7 +27,7 @@ std::vector<InputColumn> inputs_of_start(const Model& start, const TrainingData&
   std::vector<InputColumn> inputs;
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const ModelInput& input = start.inputs[j];
-    inputs.push_back({columns[j], input.mean, input.deviation, input.warp, input.stretch});
+    inputs.push_back({columns[j], input.mean, input.deviation, input.warp, input.stretch, input.is_missing});
   }
   return inputs;
 }

@@ -1,11 +1,16 @@
 // What the choice of a tuned model and the fit of all rows have in common.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "model/learners.hpp"
 
 namespace mfga {
+
+// Numbers of terms, below those after the rounds of a tuned search, that held-out rows may choose. Each has a
+// search of its own: what was tuned for 10 terms is not a good start for 200.
+inline constexpr std::array<Index, 2> kSmallSizes = {10, 20};
 
 [[nodiscard]] TunedSearchCallback progress_of(const Work& work);
 // As what there is, if the caller wants an end.

@@ -2,25 +2,66 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
 
 #include "core/random.hpp"
 
 namespace mfga {
 
-Folds::Folds(Index rows, const CrossValidationOptions& options, std::uint64_t seed)
+Folds::Folds(const DividedRows& rows, const CrossValidationOptions& options, std::uint64_t seed)
     : held_out_(static_cast<std::size_t>(options.folds)),
       used_(options.used_folds > 0 ? options.used_folds : options.folds),
-      all_rows_(options.most_rows == 0 || rows <= options.most_rows) {
-  const Index count = all_rows_ ? rows : options.most_rows;
-  const std::vector<Index> order = random_rows(rows, count, seed, RandomStream::kFolds);
-  for (std::size_t i = 0; i < order.size(); ++i) held_out_[i % held_out_.size()].push_back(order[i]);
+      all_rows_(options.most_rows == 0 || rows.count <= options.most_rows),
+      in_time_order_(rows.in_time_order) {
+  const Index count = all_rows_ ? rows.count : options.most_rows;
+  std::vector<Index> order = random_rows(rows.count, count, seed, RandomStream::kFolds);
+  const std::size_t n_folds = held_out_.size();
+  if (in_time_order_) {
+    std::ranges::sort(order);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      held_out_[n_folds - 1 - i * n_folds / order.size()].push_back(order[i]);
+    used_ = std::min(used_, groups() - 1);  // nothing comes before the first rows
+  } else if (!rows.groups.empty()) {
+    deal_groups(rows.groups, order);
+  } else {
+    if (!rows.classes.empty())
+      std::ranges::stable_sort(order, {},
+                               [&](Index row) { return rows.classes[static_cast<std::size_t>(row)]; });
+    for (std::size_t i = 0; i < order.size(); ++i) held_out_[i % n_folds].push_back(order[i]);
+  }
+}
+
+// Each group, in the order of its first row, to the fold with the fewest rows.
+void Folds::deal_groups(std::span<const Index> groups, std::span<const Index> order) {
+  std::map<Index, std::vector<Index>> rows_of_group;
+  std::vector<Index> first_seen;
+  for (const Index row : order) {
+    const Index group = groups[static_cast<std::size_t>(row)];
+    std::vector<Index>& rows = rows_of_group[group];
+    if (rows.empty()) first_seen.push_back(group);
+    rows.push_back(row);
+  }
+  for (const Index group : first_seen) {
+    std::vector<Index>& fold =
+        *std::ranges::min_element(held_out_, {}, [](const std::vector<Index>& rows) { return rows.size(); });
+    const std::vector<Index>& rows = rows_of_group[group];
+    fold.insert(fold.end(), rows.begin(), rows.end());
+  }
+}
+
+Folds Folds::without_judge(Index used) const {
+  Folds result = *this;
+  result.held_out_.erase(in_time_order_ ? result.held_out_.begin() : result.held_out_.end() - 1);
+  result.used_ = in_time_order_ ? std::min(used, result.groups() - 1) : used;
+  result.all_rows_ = false;
+  return result;
 }
 
 std::vector<Index> Folds::training(Index fold) const {
   std::vector<Index> rows;
   for (Index other = 0; other < groups(); ++other) {
-    if (other != fold) rows.insert(rows.end(), held_out(other).begin(), held_out(other).end());
+    if (is_learned_from(other, fold)) rows.insert(rows.end(), held_out(other).begin(), held_out(other).end());
   }
   return rows;
 }
@@ -73,8 +114,11 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
     const auto fold = static_cast<std::size_t>(task / n_ridges);
     const Index ridge = task % n_ridges;
     const Problem own = problem.with_rows(training[fold].rows, training[fold].targets);
-    std::vector<std::shared_ptr<const GramSums>> others = sums;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(fold));
+    std::vector<std::shared_ptr<const GramSums>> others;
+    for (std::size_t other = 0; other < sums.size(); ++other) {
+      if (folds.is_learned_from(static_cast<Index>(other), static_cast<Index>(fold)))
+        others.push_back(sums[other]);
+    }
     const auto engine = make_gram_engine(std::move(others));
     const auto held_out = make_gram_engine({sums[fold]});
     const auto held_out_loss = [&](const ActiveSet& active) {

@@ -20,12 +20,21 @@
 
 namespace mfga {
 
-// Rows dealt out to folds in a random order.
+// Rows that are to be divided, and what must be kept in mind.
+struct DividedRows {
+  Index count = 0;
+  std::span<const Index> groups = {};    // rows of one group stay together; empty: each row is one
+  std::span<const double> classes = {};  // every fold has about the same part of each; empty: there are none
+  bool in_time_order = false;            // rows learned from come before those that are held out
+};
+
+// Rows dealt out to folds in a random order; or, in the order of time, runs of rows, the last ones first.
 class Folds {
  public:
-  Folds(Index rows, Index folds, std::uint64_t seed) : Folds(rows, CrossValidationOptions{folds}, seed) {}
+  Folds(Index rows, Index folds, std::uint64_t seed)
+      : Folds(DividedRows{rows}, CrossValidationOptions{folds}, seed) {}
   // The options may want some of the rows only, or not all folds to be held out.
-  Folds(Index rows, const CrossValidationOptions& options, std::uint64_t seed);
+  Folds(const DividedRows& rows, const CrossValidationOptions& options, std::uint64_t seed);
 
   // How many folds are held out, the first ones; and how many there are.
   [[nodiscard]] Index count() const { return used_; }
@@ -34,16 +43,17 @@ class Folds {
   [[nodiscard]] const std::vector<Index>& held_out(Index fold) const {
     return held_out_[static_cast<std::size_t>(fold)];
   }
-  // The rows of all other folds, fold after fold.
+  // The rows of all other folds, fold after fold; in the order of time, of those before it.
   [[nodiscard]] std::vector<Index> training(Index fold) const;
-  // All folds but the last, of which so many are held out.
-  [[nodiscard]] Folds without_last(Index used) const {
-    Folds result = *this;
-    result.held_out_.pop_back();
-    result.used_ = used;
-    result.all_rows_ = false;
-    return result;
+  [[nodiscard]] bool is_learned_from(Index other, Index fold) const {
+    return in_time_order_ ? other > fold : other != fold;
   }
+  // One of the folds that nothing is chosen with, so that it can judge: the last rows, in the order of time.
+  [[nodiscard]] const std::vector<Index>& judge() const {
+    return in_time_order_ ? held_out_.front() : held_out_.back();
+  }
+  // The others, of which so many are held out.
+  [[nodiscard]] Folds without_judge(Index used) const;
   // The same, of which so many are held out.
   [[nodiscard]] Folds with_used(Index used) const {
     Folds result = *this;
@@ -54,9 +64,12 @@ class Folds {
   [[nodiscard]] std::vector<Index> all() const { return training(-1); }
 
  private:
+  void deal_groups(std::span<const Index> groups, std::span<const Index> order);
+
   std::vector<std::vector<Index>> held_out_;
   Index used_;
   bool all_rows_;
+  bool in_time_order_;
 };
 
 // The entries of `values` that stand for these rows.

@@ -73,7 +73,7 @@ std::vector<InputColumn> input_columns(const Model& model, const BoundData& data
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     const ModelInput& input = model.inputs[i];
     result.push_back({data.columns.empty() ? input.column : data.columns[i], input.mean, input.deviation,
-                      input.warp, input.stretch});
+                      input.warp, input.stretch, input.is_missing});
   }
   return result;
 }

@@ -39,11 +39,14 @@ TEST_F(BadData, TextInANumericColumn) {
 }
 
 TEST_F(BadData, ValuesThatAreMissingOrNotFinite) {
-  for (const std::string value : {"nan", "inf", "-inf", "1e999"}) {
+  const Arguments strictly = {"--missing", "error"};
+  for (const std::string value : {"inf", "-inf", "1e999"}) {
     expect_message(refused("t.csv", "a,b,y\n1,2,3\n1," + value + ",3\n1,2,3\n"),
                    {"t.csv:3:2: ", value, "\"b\"", "finite number"});
   }
-  expect_message(refused("t.csv", "a,b,y\n1,,3\n"), {"t.csv:2:2: ", "an empty field", "\"b\""});
+  expect_message(refused("t.csv", "a,b,y\n1,2,3\n1,nan,3\n1,2,3\n", strictly),
+                 {"t.csv:3:2: ", "nan", "\"b\"", "finite number", "--missing auto"});
+  expect_message(refused("t.csv", "a,b,y\n1,,3\n", strictly), {"t.csv:2:2: ", "an empty field", "\"b\""});
   expect_message(refused("t.csv", "a,b,y\n1,2,3\n1,2,\n"), {"t.csv:3:3: ", "empty", "target \"y\""});
   expect_message(refused("t.csv", "a,b,y\n1,2,3\n1,2,inf\n1,2,4\n"), {"t.csv:3:3: ", "inf", "target \"y\""});
 }
@@ -148,10 +151,10 @@ TEST_F(BadData, InAFileToPredict) {
   (void)run_well({"train", "--train", write(regression_csv(40)), "--model", path("m.json"), "--quiet"});
   const std::string file = write("a,b,c\n1,2,3\n1,2,\n", "new.csv");
   const std::vector<std::string> before = files();
-  expect_message(run_refused({"predict", path("m.json"), file, "-o", path("out.csv")}),
+  expect_message(run_refused({"predict", path("m.json"), file, "-o", path("out.csv"), "--missing", "error"}),
                  {"new.csv:3:3: ", "empty field", "\"c\""});
-  expect_message(run_refused({"predict", path("m.json"), file}), {"new.csv:3:3: "});
-  expect_message(run_refused({"evaluate", path("m.json"), file, "--target", "a", "--json"}), {"new.csv"});
+  expect_message(run_refused({"predict", path("m.json"), file, "--missing", "error"}), {"new.csv:3:3: "});
+  expect_message(run_refused({"evaluate", path("m.json"), file, "--target", "c", "--json"}), {"new.csv"});
   EXPECT_EQ(files(), before);
 }
 

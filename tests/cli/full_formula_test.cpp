@@ -153,11 +153,12 @@ ByHand compute_by_hand(const std::string& text, const Row& row) {
   std::string line;
   std::string score;
   std::string interpolated;
+  bool is_missing = false;
   std::vector<std::pair<double, double>> points;
   const auto finish_line = [&] {
     if (interpolated.empty()) return;
     double& z = calculator.variables[interpolated];
-    z = calculator.line(z, points);
+    z = is_missing ? 0 : calculator.line(z, points);
     interpolated.clear();
     points.clear();
   };
@@ -182,7 +183,12 @@ ByHand compute_by_hand(const std::string& text, const Row& row) {
     if (const std::size_t colon = line.find(": value is "); colon != std::string::npos) {
       const std::vector<std::string> names = texts_in(line);
       const std::string& held = row.at(names.at(0));
-      calculator.variables["value"] = names.size() == 1 ? std::stod(held) : held == names[1] ? 1 : 0;
+      const bool tells = line.find("is missing") != std::string::npos;
+      is_missing = held.empty() && !tells;
+      calculator.variables["value"] = tells               ? (held.empty() ? 1 : 0)
+                                      : is_missing        ? 0
+                                      : names.size() == 1 ? std::stod(held)
+                                                          : (held == names[1] ? 1 : 0);
     } else if (line.find("= line(") != std::string::npos) {
       interpolated = line.substr(4, equals - 4);
     } else if (line.starts_with("  score = ")) {
@@ -196,7 +202,9 @@ ByHand compute_by_hand(const std::string& text, const Row& row) {
       result.prediction = calculator.compute(line.substr(equals + 3));
     } else if (line.starts_with("  ") && equals != std::string::npos) {
       const std::size_t begin = line.find_first_not_of(' ');
-      calculator.variables[line.substr(begin, equals - begin)] = calculator.compute(line.substr(equals + 3));
+      const std::string name = line.substr(begin, equals - begin);
+      const bool is_input = line.starts_with("    ");
+      calculator.variables[name] = is_input && is_missing ? 0 : calculator.compute(line.substr(equals + 3));
     }
   }
   return result;
@@ -252,9 +260,8 @@ std::string csv_field(const std::string& text) {
 class FullFormula : public ToolTest {
  protected:
   // The tool's predictions of some rows, and those that its text gives.
-  void compare(const Model& model, const std::string& what) {
+  void compare(const Model& model, const std::string& what, const std::vector<Row>& rows = some_rows()) {
     save_model(model, path("m.json"));
-    const std::vector<Row> rows = some_rows();
     std::string csv = "a,b,c,\"d, e\",colour\n";
     for (const Row& row : rows) {
       csv += fmt::format("{},{},{},{},{}\n", row.at("a"), row.at("b"), row.at("c"), row.at("d, e"),
@@ -308,6 +315,17 @@ TEST_F(FullFormula, GivesTheProbabilitiesOfClassesAndKnowsMixing) {
   const Index d = std::ssize(model.inputs);
   model.mixing = reference::random_matrix(d, d, 3);
   compare(model, "mixing");
+}
+
+TEST_F(FullFormula, KnowsMissingValues) {
+  Model model = model_of_inputs();
+  model.inputs.insert(model.inputs.begin() + 1, {"a=missing", 0, 0.1, 0.3});
+  model.inputs[1].is_missing = true;
+  add_terms_of("linear + landmark(count=5)", model);
+  std::vector<Row> rows = some_rows();
+  for (std::size_t n = 0; n < rows.size(); n += 2)
+    rows[n].at(std::vector<std::string>{"a", "b", "c", "d, e", "colour"}[n / 2 % 5]) = "";
+  compare(model, "missing", rows);
 }
 
 TEST_F(FullFormula, GivesThePredictionsOfATunedModel) {

@@ -290,7 +290,8 @@ TEST_F(PredictCommand, NumbersUsedWhereTheyLieMustBeFinite) {
     std::string bytes = npy_table(50, 2);
     bytes.replace(bytes.size() - (3 * 10 - column) * sizeof(double), sizeof(double),
                   std::string(reinterpret_cast<const char*>(&kNan), sizeof(double)));
-    expect_message(run_refused({"predict", path("m.json"), write(bytes, "new.npy"), "-o", path("p.npy")}),
+    expect_message(run_refused({"predict", path("m.json"), write(bytes, "new.npy"), "-o", path("p.npy"),
+                                "--missing", "error"}),
                    {"new.npy", fmt::format("found nan in row 41, column {}", column + 1)});
   }
   EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "new.npy", "table.csv"}));

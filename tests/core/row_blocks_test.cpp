@@ -89,7 +89,7 @@ TEST(RowBlocks, WarpedInputsAreCutOrInterpolated) {
   Matrix x = reference::random_matrix(700, 5, 5);
   for (double& value : x.values) value *= 4;
   x(3, 1) = std::numeric_limits<double>::infinity();
-  x(4, 2) = std::nan("");
+  x(4, 2) = -std::numeric_limits<double>::infinity();
   const std::vector<double> knots = {-3, -1, 0.5, 2, 7};
   const std::vector<double> at_knots = {-2, -1.5, 0, 3, 3.5};
   const std::vector<InputColumn> inputs = {

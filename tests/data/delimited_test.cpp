@@ -133,7 +133,9 @@ TEST_F(DelimitedTest, FindsTheDelimiter) {
 }
 
 TEST_F(DelimitedTest, EmptyFieldsOfATsvAreFields) {
-  expect_message(read_error(write("a\tb\ty\n1\t2\t3\n\t\t\n"), ErrorKind::kBadData),
+  ReadOptions options;
+  options.missing = "error";
+  expect_message(read_error(write("a\tb\ty\n1\t2\t3\n\t\t\n"), ErrorKind::kBadData, options),
                  {":3:1: found an empty field in column \"a\""});
 }
 
@@ -196,12 +198,14 @@ TEST_F(DelimitedTest, LongValuesAreShortenedInMessages) {
 }
 
 TEST_F(DelimitedTest, MissingAndInfiniteValues) {
+  ReadOptions options;
+  options.missing = "error";
   for (const std::string bad : {"nan", "NaN", "inf", "-inf", "Infinity", "1e999"}) {
-    expect_message(read_error(write("a,b,y\n1,2,3\n1," + bad + ",3\n"), ErrorKind::kBadData),
+    expect_message(read_error(write("a,b,y\n1,2,3\n1," + bad + ",3\n"), ErrorKind::kBadData, options),
                    {":3:2: found \"" + bad + "\" in column \"b\"", "expected a finite number", "`ignore=b`"});
   }
   for (const std::string bad : {"", "  ", "\"\""}) {
-    expect_message(read_error(write("a,b,y\n1," + bad + ",3\n"), ErrorKind::kBadData),
+    expect_message(read_error(write("a,b,y\n1," + bad + ",3\n"), ErrorKind::kBadData, options),
                    {":2:2: found an empty field in column \"b\"", "fill in a value"});
   }
   EXPECT_EQ(row_of(read(write("a,y\n1e-999,2\n")), 0), Numbers{0});

@@ -67,7 +67,7 @@ TEST_F(LibsvmTest, FaultsOfPairs) {
       {"1 1:", {":2:2: found \"1:\"", "expected a pair"}},
       {"1 1:x", {":2:2: found \"x\" in column \"x1\"", "expected a number"}},
       {"1 1:2:3", {":2:2: found \"2:3\" in column \"x1\"", "expected a number"}},
-      {"1 4:nan", {":2:2: found \"nan\" in column \"x4\"", "finite"}},
+      {"1 4:inf", {":2:2: found \"inf\" in column \"x4\"", "finite"}},
       {"1:2 2:3", {":2:1: found \"1:2\" where the label should be"}},
   };
   for (const auto& [line, parts] : cases) {

@@ -89,9 +89,15 @@ TEST_F(NpyTest, OtherArraysAreRefusedWithWhatToDo) {
 TEST_F(NpyTest, NumbersMustBeFinite) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::string header = header_of("'<f8'", "False", "(3, 2)");
+  // The target.
   expect_message(
       read_error(write(npy(header, bytes_of<double>({1, 2, 3, NAN, NAN, 6}))), ErrorKind::kBadData),
       {"found nan in row 2, column 2 (\"x1\")"});
+  ReadOptions options;
+  options.missing = "error";
+  expect_message(
+      read_error(write(npy(header, bytes_of<double>({1, 2, NAN, 4, 5, 6}))), ErrorKind::kBadData, options),
+      {"found nan in row 2, column 1 (\"x0\")"});
   expect_message(
       read_error(write(npy(header, bytes_of<double>({1, 2, -kInfinity, 4, NAN, 6}))), ErrorKind::kBadData),
       {"found -inf in row 2, column 1 (\"x0\")"});
@@ -100,7 +106,7 @@ TEST_F(NpyTest, NumbersMustBeFinite) {
 TEST_F(NpyTest, TheFirstErrorOfALargeArrayIsReported) {
   constexpr std::size_t kRows = 300'000;
   std::vector<double> numbers(kRows * 2, 1.0);
-  for (std::size_t row = 200'000; row < kRows; row += 10'000) numbers[2 * row] = NAN;
+  for (std::size_t row = 200'000; row < kRows; row += 10'000) numbers[2 * row] = HUGE_VAL;
   const std::string file = write(npy(header_of("'<f8'", "False", "(300000, 2)"), bytes_of(numbers)));
   expect_message(read_error(file, ErrorKind::kBadData), {"row 200001, column 1"});
 }

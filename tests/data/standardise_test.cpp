@@ -89,7 +89,8 @@ TEST(Standardisation, NamesTheColumnThatIsTooLarge) {
 
 TEST(Standardisation, NamesTheValueThatIsNotFinite) {
   Matrix x = reference::random_matrix(600, 3, 2);
-  x(555, 1) = std::numeric_limits<double>::quiet_NaN();
+  x(554, 1) = std::numeric_limits<double>::quiet_NaN();  // missing
+  x(555, 1) = std::numeric_limits<double>::infinity();
   Workers workers(1);
   try {
     static_cast<void>(fit_standardisation(x.view(), workers));

@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -96,7 +98,10 @@ void TableTest::expect_equal(const Table& a, const Table& b) {
   EXPECT_EQ(a.columns, b.columns);
   EXPECT_EQ(a.text_columns, b.text_columns);
   EXPECT_EQ(a.values.rows, b.values.rows);
-  EXPECT_EQ(a.values.values, b.values.values);
+  // A missing value equals another.
+  EXPECT_TRUE(std::ranges::equal(a.values.values, b.values.values, [](double one, double other) {
+    return one == other || (std::isnan(one) && std::isnan(other));
+  }));
   EXPECT_EQ(a.target_name, b.target_name);
   EXPECT_EQ(a.target, b.target);
   EXPECT_EQ(a.labels, b.labels);

@@ -39,6 +39,10 @@ TEST_F(TargetColumnTest, TheFirstFaultOfANumericTargetIsReported) {
   std::string text = "a,y\n";
   for (int i = 0; i < 50; ++i) text += i == 20 ? "1,nan\n" : i == 30 ? "1,b\n" : "1,2\n";
   expect_message(read_error(write(text), ErrorKind::kBadData),
+                 {":22:2: found \"nan\" in the target", "missing", "leave the row out"});
+  ReadOptions options;
+  options.missing = "error";
+  expect_message(read_error(write(text), ErrorKind::kBadData, options),
                  {":22:2: found \"nan\" in the target", "finite"});
 }
 

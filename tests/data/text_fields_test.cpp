@@ -43,11 +43,13 @@ TEST_F(TextColumnsTest, ColumnsKnowTheirPredictor) {
   EXPECT_EQ(predictor_count(7, texts), 5);
 }
 
-TEST_F(TextColumnsTest, AQuestionMarkIsALevelAndAnEmptyFieldAnError) {
-  EXPECT_EQ(read(write("a,b,y\n1,?,3\n1,x,3\n")).columns, (Names{"a", "b=?", "b=x"}));
-  expect_message(read_error(write("a,b,y\n1,x,3\n1, ,3\n"), ErrorKind::kBadData),
+TEST_F(TextColumnsTest, AQuestionMarkCanBeALevelAndAnEmptyFieldAnError) {
+  ReadOptions options;
+  options.missing = "error";
+  EXPECT_EQ(read(write("a,b,y\n1,?,3\n1,x,3\n"), options).columns, (Names{"a", "b=?", "b=x"}));
+  expect_message(read_error(write("a,b,y\n1,x,3\n1, ,3\n"), ErrorKind::kBadData, options),
                  {":3:2: found an empty field in column \"b\"", "expected a text", "`ignore=b`"});
-  expect_message(read_error(write("a,b,y\n1,x,3\n1,\"\",3\n"), ErrorKind::kBadData), {":3:2: "});
+  expect_message(read_error(write("a,b,y\n1,x,3\n1,\"\",3\n"), ErrorKind::kBadData, options), {":3:2: "});
 }
 
 TEST_F(TextColumnsTest, ColumnsThatAreAskedForAreTextEvenIfTheyHoldNumbers) {
@@ -66,10 +68,10 @@ TEST_F(TextColumnsTest, ColumnsThatAreAskedForAreTextEvenIfTheyHoldNumbers) {
 }
 
 TEST_F(TextColumnsTest, NumbersWithSomeTextAreAnErrorAndNotText) {
-  const std::string missing = write("a,b,y\n1,NA,3\n1,2.5,3\n1,3,4\n1,7,4\n");
-  expect_message(read_error(missing, ErrorKind::kBadData),
-                 {":2:2: found \"NA\" in column \"b\"", "expected a number", "`text=b`"});
-  EXPECT_EQ(read(missing, {}, "", {}, {"b"}).columns.size(), 5U);
+  const std::string mixed = write("a,b,y\n1,?,3\n1,no,3\n1,2.5,3\n1,3,4\n1,7,4\n");
+  expect_message(read_error(mixed, ErrorKind::kBadData),
+                 {":3:2: found \"no\" in column \"b\"", "expected a number", "`text=b`"});
+  EXPECT_EQ(read(mixed, {}, "", {}, {"b"}).columns.size(), 6U);
   // A header that is read as data.
   ReadOptions options;
   options.header = "no";
@@ -77,7 +79,7 @@ TEST_F(TextColumnsTest, NumbersWithSomeTextAreAnErrorAndNotText) {
                  {":1:1: found \"a\"", "`header=yes`"});
 }
 
-TEST_F(TextColumnsTest, TooManyLevelsAreRefused) {
+TEST_F(TextColumnsTest, ColumnsOfTooManyLevelsAreLeftOut) {
   // Each text in `in_a_row` consecutive rows, with and without quotes.
   const auto table_of = [&](int levels, int in_a_row) {
     std::string text = "code,b,y\n";
@@ -86,16 +88,45 @@ TEST_F(TextColumnsTest, TooManyLevelsAreRefused) {
     return write(text);
   };
   ReadOptions few_chunks;
-  EXPECT_EQ(TableFile(table_of(1000, 3), few_chunks).read_for_training("", {}).columns.size(), 1001U);
+  EXPECT_EQ(TableFile(table_of(1000, 10), few_chunks).read_for_training("", {}).columns.size(), 1001U);
   for (const int levels : {1001, 2500}) {
     const std::string file = table_of(levels, 3);
+    const Names asked_for = {"code"};
     for (const Index chunk : {Index{1} << 20, Index{3000}}) {
       few_chunks.chunk_bytes = chunk;
+      const Table table = TableFile(file, few_chunks).read_for_training("", {});
+      EXPECT_EQ(table.columns, Names{"b"});
+      expect_message(table.remarks.back(), {"left out: \"code\"", "more than 1000", "\"n0\""});
       expect_message(
-          error_of(ErrorKind::kBadData, [&] { (void)TableFile(file, few_chunks).read_for_training("", {}); }),
-          {":2:1: column \"code\"", "\"n0\"", "more than 1000", "identifier", "`ignore=code`"});
+          error_of(ErrorKind::kBadData,
+                   [&] { (void)TableFile(file, few_chunks).read_for_training("", {}, asked_for); }),
+          {":2:1: column \"code\"", "more than 1000", "identifier", "`ignore=code`"});
     }
   }
+}
+
+TEST_F(TextColumnsTest, RareTextsAreOneLevel) {
+  // p in half of the rows, q in 9, r in 10, and the rest in s.
+  std::string text = "a,b,y\n";
+  const auto add = [&](int rows, const std::string& level) {
+    for (int i = 0; i < rows; ++i) text += fmt::format("{},{},3\n", i, level);
+  };
+  add(500, "p");
+  add(9, "q");
+  add(10, "\"r\"");
+  add(481, "s");
+  EXPECT_EQ(read(write(text)).columns, (Names{"a", "b=p", "b=q", "b=r", "b=s"}));  // one text is no group
+  add(1, "t");
+  add(5, "");
+  const Table table = read(write(text));
+  EXPECT_EQ(table.columns, (Names{"a", "b=missing", "b=other", "b=p", "b=r", "b=s"}));
+  EXPECT_EQ(table.text_columns[0].rare, (Names{"q", "t"}));
+  EXPECT_EQ(row_of(table, 501), (Numbers{1, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(row_of(table, 1000), (Numbers{0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(row_of(table, 1001), (Numbers{0, 1, 0, 0, 0, 0}));
+  expect_message(table.remarks.back(), {"\"b\": 2 texts that few rows have", "\"other\""});
+  // In few rows nothing is rare.
+  EXPECT_EQ(read(write("a,b,y\n1,p,3\n1,q,3\n1,r,4\n")).columns.size(), 4U);
 }
 
 TEST_F(TextColumnsTest, IdentifiersAreLeftOutUnlessAskedFor) {

@@ -58,6 +58,7 @@ TEST(FullFormulaText, HasEveryStep) {
       "negative\n"
       "\n"
       "1. the inputs, from the values of a row of the table\n"
+      "  (where a value is missing, and no input tells of it, z is 0)\n"
       "  z1: value is that of the column \"size\"\n"
       "    z1 = (value - (100)) / 20\n"
       "  z2: value is that of the column \"age\"\n"

@@ -267,7 +267,7 @@ TEST(Predictor, RowsWithoutAFiniteScoreAreNamed) {
     model.terms.resize(3);  // which do not look at every input
     const Predictor predictor(model);
     for (const double bad :
-         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+         {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()}) {
       Matrix x = some_rows(600);
       x(550, 3) = bad;  // x3 is column 5, x2 column 4; the column 3 is no input
       EXPECT_EQ(predictor.scores(x.view()).size(), 600U);

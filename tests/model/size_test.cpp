@@ -48,7 +48,7 @@ TEST(Size, TheBestIsNeverWorseThanTheSmallestWithinAnError) {
   const TriedSize& of_best = chosen_size(best.report);
   const TriedSize& of_small = chosen_size(small.report);
   EXPECT_LE(of_small.terms, of_best.terms);
-  EXPECT_LE(of_small.held_out, of_best.held_out + of_small.standard_error);
+  EXPECT_LE(of_small.held_out, of_best.held_out + of_best.standard_error);
   for (const TriedSize& size : best.report.sizes) EXPECT_GE(size.held_out, of_best.held_out);
 }
 

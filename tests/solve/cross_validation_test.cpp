@@ -39,6 +39,48 @@ TEST(CrossValidation, FoldsPartitionTheRowsAtRandom) {
   EXPECT_LT(*std::min_element(fold.begin(), fold.end()), 100);
 }
 
+TEST(Folds, HaveTheirPartOfEachClass) {
+  std::vector<double> classes(200);
+  for (std::size_t n = 0; n < classes.size(); ++n) classes[n] = n % 20 == 0 ? 1 : 0;  // ten of 200
+  const Folds folds(DividedRows{200, {}, classes}, {.folds = 5}, 3);
+  for (Index fold = 0; fold < 5; ++fold) {
+    Index ones = 0;
+    for (const Index row : folds.held_out(fold)) ones += classes[static_cast<std::size_t>(row)] == 1 ? 1 : 0;
+    EXPECT_EQ(ones, 2);
+    EXPECT_EQ(folds.held_out(fold).size(), 40U);
+  }
+}
+
+TEST(Folds, KeepGroupsTogether) {
+  std::vector<Index> groups;
+  for (Index n = 0; n < 300; ++n) groups.push_back(n % 23);
+  const Folds folds(DividedRows{300, groups}, {.folds = 4}, 3);
+  std::set<Index> all;
+  for (Index fold = 0; fold < 4; ++fold) {
+    std::set<Index> inside;
+    for (const Index row : folds.held_out(fold)) inside.insert(row % 23);
+    for (const Index row : folds.training(fold)) EXPECT_FALSE(inside.contains(row % 23));
+    EXPECT_GT(folds.held_out(fold).size(), 50U);
+    all.insert(inside.begin(), inside.end());
+  }
+  EXPECT_EQ(all.size(), 23U);
+}
+
+TEST(Folds, InTheOrderOfTimeComeAfterWhatIsLearnedFrom) {
+  const Folds folds(DividedRows{100, {}, {}, true}, {.folds = 5}, 3);
+  EXPECT_EQ(folds.count(), 4);  // nothing comes before the first rows
+  for (Index fold = 0; fold < folds.count(); ++fold) {
+    const std::vector<Index> training = folds.training(fold);
+    EXPECT_EQ(folds.held_out(fold).size(), 20U);
+    EXPECT_LT(std::ranges::max(training), std::ranges::min(folds.held_out(fold)));
+  }
+  EXPECT_EQ(std::ranges::max(folds.judge()), 99);
+  const Folds others = folds.without_judge(3);
+  EXPECT_EQ(others.count(), 3);
+  EXPECT_EQ(std::ranges::max(others.held_out(0)), 79);
+  EXPECT_EQ(others.training(0).size(), 60U);
+}
+
 TEST(CrossValidation, PathsGrowByTheStep) {
   EXPECT_EQ(path_terms(5, 1), (std::vector<Index>{1, 2, 3, 4, 5}));
   EXPECT_EQ(path_terms(7, 3), (std::vector<Index>{3, 6, 7}));
