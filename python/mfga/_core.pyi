@@ -12,8 +12,8 @@ def version() -> str: ...
 def option_tables() -> dict:
     """The rows of the tables of options: name, default, value, help."""
 
-def all_finite(x: Annotated[NDArray, dict(device='cpu', writable=False)]) -> bool:
-    """Whether all numbers of an array are finite."""
+def has_infinite(x: Annotated[NDArray, dict(device='cpu', writable=False)]) -> bool:
+    """Whether a number of an array is infinite."""
 
 class Progress:
     """Where a fit stands."""
@@ -96,7 +96,7 @@ class Model:
     def output_names(self) -> list[str]: ...
 
     @property
-    def text_columns(self) -> list[tuple[str, int, list[str]]]: ...
+    def text_columns(self) -> list[tuple[str, int, list[str], list[str]]]: ...
 
     @property
     def inputs(self) -> list[tuple[str, int]]: ...
@@ -104,5 +104,5 @@ class Model:
     @property
     def intercepts(self) -> list[float]: ...
 
-def fit(x: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: Mapping[str, str], columns: Sequence[str], target_name: str, target_names: Sequence[str], labels: Sequence[str], text_columns: Sequence[tuple[str, int, Sequence[str]]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, start: Model | None, callback: object | None) -> tuple:
+def fit(x: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: Mapping[str, str], columns: Sequence[str], target_name: str, target_names: Sequence[str], labels: Sequence[str], text_columns: Sequence[tuple[str, int, Sequence[str], Sequence[str]]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, start: Model | None, callback: object | None) -> tuple:
     """Learns a model; the report of the fit comes with it."""

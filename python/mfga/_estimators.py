@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _core, _input
 from ._options import option_texts, python_spelling, seed_of, spelled, threads_of
@@ -86,8 +86,9 @@ _PARAMETERS = """
         Of the search; the atoms chosen are the same.
     memory_limit : float, default=0
         MiB that the search may take; 0: four fifths of the machine's memory.
-    folds : int, default=5
-        Folds of `ridge="cv"`.
+    folds : int or "time", default=5
+        Folds of `ridge="cv"`. "time": rows stand in the order of time, and wherever some are held out they come after
+        those that are learned from.
     ridges : list of float or None, default=None
         What `ridge="cv"` chooses from; None: powers of ten from 1e-6 to 1e4.
     warm_start : bool, default=False
@@ -205,13 +206,16 @@ class _Estimator(Shown, BaseEstimator):
         texts["threads"] = str(threads_of(self.n_jobs))
         return texts
 
-    def _learn(self, x, y, columns, sample_weight, target_names=(), labels=()):
+    def _learn(self, x, y, columns, sample_weight, groups, target_names=(), labels=()):
         """Call the library; y has target after target."""
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
             if not np.any(weights):
                 raise ValueError("all of `sample_weight` are 0; there is nothing to learn from")
+        if groups is not None:
+            check_consistent_length(x, groups)
+            groups = np.unique(column_or_1d(groups), return_inverse=True)[1].astype(np.intp)
         names = list(map(str, getattr(self, "feature_names_in_", ())))
         start = self._model if getattr(self, "warm_start", False) and hasattr(self, "_model") else None
         with python_spelling(), with_line(self.callback, self.verbose) as callback:
@@ -225,6 +229,7 @@ class _Estimator(Shown, BaseEstimator):
                 labels=list(labels),
                 text_columns=[] if columns is None else columns.text_columns,
                 weights=weights,
+                groups=groups,
                 start=start,
                 callback=callback,
             )
@@ -248,7 +253,7 @@ class _Estimator(Shown, BaseEstimator):
             and X.shape[1] == state["n_features_in_"]
             and "feature_names_in_" not in state
             and state["_columns"] is None
-            and _core.all_finite(X)
+            and not _core.has_infinite(X)
         )
         if not is_plain:
             check_is_fitted(self)
@@ -314,11 +319,11 @@ class _Estimator(Shown, BaseEstimator):
     def _take(self, model, path):
         if model.task != self._task:
             raise ValueError(f"{path}: the model is for {model.task}; {type(self).__name__} is for {self._task}")
-        names, levels = names_of(model)
+        names, levels, rare = names_of(model)
         has_names = model.unnamed_columns == 0
         if has_names and None not in names:
             self.feature_names_in_ = np.array(names, dtype=object)
-        self._columns = _input.Columns(names, levels, has_names) if levels else None
+        self._columns = _input.Columns(names, levels, rare, has_names) if levels else None
         self._model = model
         self.report_ = {}
         self.n_terms_ = model.n_terms
@@ -359,17 +364,20 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, _Estimator):
 
     _task = "regression"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learn from rows.
 
         Parameters
         ----------
         X : array, DataFrame or Arrow table of shape (n_samples, n_features)
-            Numbers; of frames also truth values, texts and categories. Nothing is copied that need not be.
+            Numbers, NaN where one is missing; of frames also truth values, texts and categories. Nothing is copied that
+            need not be.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             The targets.
         sample_weight : array of shape (n_samples,), default=None
             How much each row counts: 2 is two copies of it, 0 is none.
+        groups : array of shape (n_samples,), default=None
+            Rows of a group are held out together, where some are held out.
 
         Returns
         -------
@@ -382,7 +390,9 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, _Estimator):
         n_targets = 1 if targets.ndim == 1 else targets.shape[1]
         if names is None and n_targets > 1:
             names = [f"y{k}" for k in range(n_targets)]
-        self._learn(x, np.ascontiguousarray(targets.T).ravel(), columns, sample_weight, target_names=names or ())
+        self._learn(
+            x, np.ascontiguousarray(targets.T).ravel(), columns, sample_weight, groups, target_names=names or ()
+        )
         self._has_columns_of_targets = targets.ndim == 2
         return self
 
@@ -439,17 +449,20 @@ class MFGAClassifier(ClassifierMixin, _Estimator):
 
     _task = "classification"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learn from rows.
 
         Parameters
         ----------
         X : array, DataFrame or Arrow table of shape (n_samples, n_features)
-            Numbers; of frames also truth values, texts and categories. Nothing is copied that need not be.
+            Numbers, NaN where one is missing; of frames also truth values, texts and categories. Nothing is copied that
+            need not be.
         y : array of shape (n_samples,)
             The classes: numbers or texts.
         sample_weight : array of shape (n_samples,), default=None
             How much each row counts: 2 is two copies of it, 0 is none.
+        groups : array of shape (n_samples,), default=None
+            Rows of a group are held out together, where some are held out.
 
         Returns
         -------
@@ -467,6 +480,7 @@ class MFGAClassifier(ClassifierMixin, _Estimator):
             positions.astype(np.float64),
             columns,
             sample_weight,
+            groups,
             target_names=(str(name),) if name else (),
             labels=label_texts(classes),
         )

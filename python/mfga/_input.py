@@ -3,7 +3,6 @@
 A column of text becomes a column of 0 and 1 for each of its levels, as the command line does it with files.
 """
 
-import sys
 import warnings
 
 import narwhals as nw
@@ -11,8 +10,10 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from ._texts import is_missing, level_finder, levels_of, texts_of
+
 # Whether missing values are allowed; the one place that decides it. scikit-learn says what it says of others.
-ALLOWS_MISSING = False
+ALLOWS_MISSING = True
 
 NUMBERS = {
     "dtype": [np.float64, np.float32],
@@ -61,7 +62,7 @@ def kind_of(column):
         return "text"
     if dtype in (nw.Object, nw.Unknown):
         values = column.to_numpy()
-        if all(isinstance(value, str) or _is_missing(value) for value in values):
+        if all(isinstance(value, str) or is_missing(value) for value in values):
             return "text"
         try:
             values.astype(np.float64)
@@ -77,21 +78,11 @@ def kind_of(column):
     )
 
 
-def _is_missing(value):
-    pandas = sys.modules.get("pandas")
-    return value is None or (pandas is not None and value is pandas.NA) or value != value
-
-
 def _numbers_of(column):
     values = column.to_numpy()
     if values.dtype == object:  # missing values among whole numbers or truth values
-        values = np.array([np.nan if _is_missing(value) else value for value in values], dtype=np.float64)
+        values = np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
     return values
-
-
-def _texts_of(column):
-    """The texts of a column, with None where one is missing. An empty text is missing, as in a file."""
-    return [None if _is_missing(value) or value == "" else str(value) for value in column.to_list()]
 
 
 class Columns:
@@ -102,84 +93,88 @@ class Columns:
     names : list of str
         Of the columns of the frame, in order; None for one that is not used.
     levels : dict of str to list of str
-        The levels of those that are text.
+        The levels of those that are text; none of one that is left out.
+    rare : dict of str to list of str
+        The texts of the level `other`, where there are such.
     has_names : bool, default=True
         Whether columns are found by name; else by position.
     """
 
-    def __init__(self, names, levels, has_names=True):
+    def __init__(self, names, levels, rare=(), has_names=True):
         self.names = list(names)
         self.levels = dict(levels)
+        self.rare = dict(rare)
         self.has_names = has_names
 
     @classmethod
     def of(cls, frame):
         """Look at the columns of a frame for training."""
-        levels = {}
+        levels, rare = {}, {}
         for name, column in columns_by_name(frame).items():
-            if kind_of(column) == "text":
-                found = sorted({text for text in _texts_of(column) if text is not None}, key=lambda t: t.encode())
-                levels[name] = found
-        return cls(frame.columns, levels)
+            if kind_of(column) != "text":
+                continue
+            is_category = column.dtype in (nw.Categorical, nw.Enum)
+            levels[name], rare_here, reason = levels_of(texts_of(column), is_category)
+            if rare_here:
+                rare[name] = rare_here
+            if reason:
+                warnings.warn(f"the column {name!r} is left out: it {reason}", UserWarning, stacklevel=4)
+        return cls(frame.columns, levels, rare)
 
     @property
     def input_names(self):
         """The names of the columns of numbers."""
-        return [
-            input_name
-            for name in self.names
-            for input_name in (
-                [f"{name}={level}" for level in self.levels[name]] if name in self.levels else [str(name)]
-            )
-        ]
+        result = []
+        for name in self.names:
+            result += [f"{name}={level}" for level in self.levels[name]] if name in self.levels else [str(name)]
+        return result
 
     @property
     def text_columns(self):
-        """Which columns of numbers are levels: name, first position, levels."""
+        """Which columns of numbers are levels: name, first position, levels, rare texts."""
         result, first = [], 0
         for name in self.names:
-            if name in self.levels:
-                result.append((str(name), first, self.levels[name]))
+            if self.levels.get(name):
+                result.append((str(name), first, self.levels[name], self.rare.get(name, [])))
             first += len(self.levels.get(name, [name]))
         return result
 
     def numbers(self, frame):
-        """The columns of numbers, one below the other in memory."""
+        """The columns of numbers, by columns in memory."""
         matrix = np.empty((len(frame), len(self.input_names)), dtype=np.float64, order="F")
-        place = 0
         columns = columns_by_name(frame)
         if not self.has_names:
             columns = dict(zip(self.names, columns.values(), strict=True))
+        place = 0
         for name in self.names:
+            width = len(self.levels.get(name, [name]))
+            block = matrix[:, place : place + width]
             if name is None:
-                matrix[:, place] = 0
-                place += 1
-                continue
-            column = columns[name]
-            if name not in self.levels:
-                matrix[:, place] = _numbers_of(column)
-                place += 1
-                continue
-            place_of = {level: place + i for i, level in enumerate(self.levels[name])}
-            block = matrix[:, place : place + len(place_of)]
-            block[:] = 0
-            unknown = []
-            for row, text in enumerate(_texts_of(column)):
-                if text in place_of:
-                    matrix[row, place_of[text]] = 1
-                elif text is None:
-                    block[row] = np.nan
-                else:
-                    unknown.append(text)
-            place += len(place_of)
-            if unknown:
-                warnings.warn(
-                    f"{len(unknown)} rows have a text in the column {name!r} that the model does not know, such as "
-                    f"{unknown[0]!r}; it counts as none of the known ones",
-                    UserWarning,
-                    stacklevel=5,
-                )
+                block[:] = 0
+            elif name in self.levels:
+                self._fill(block, name, columns[name])
+            else:
+                block[:, 0] = _numbers_of(columns[name])
+            place += width
         return matrix
+
+    def _fill(self, block, name, column):
+        if block.shape[1] == 0:
+            return
+        texts = texts_of(column)
+        find = level_finder(self.levels[name], self.rare.get(name, ()))
+        found = np.array([find(text) for text in texts])
+        block[:] = 0
+        rows = np.flatnonzero(found >= 0)
+        block[rows, found[rows]] = 1
+        block[found == -1] = np.nan
+        if unknown := [texts[row] for row in np.flatnonzero(found == -2)]:
+            warnings.warn(
+                f"{len(unknown)} rows have a text in the column {name!r} that the model does not know, such as "
+                f"{unknown[0]!r}; it counts as none of the known ones",
+                UserWarning,
+                stacklevel=6,
+            )
 
 
 def _as_known_frame(X):

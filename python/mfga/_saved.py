@@ -37,17 +37,20 @@ def names_of(model):
         Of each column; None for one that was constant, whose name the model does not have.
     levels : dict of str to list of str
         The levels of columns of text.
+    rare : dict of str to list of str
+        The texts of the level `other`, where there are such.
     """
     name_of_input = {column: name for name, column in model.inputs}
-    text_at = {first: (name, levels) for name, first, levels in model.text_columns}
-    names, levels, place = [], {}, 0
+    text_at = {first: (name, levels, rare) for name, first, levels, rare in model.text_columns}
+    names, levels, rare, place = [], {}, {}, 0
     while place < model.n_columns:
         if place in text_at:
-            name, levels_here = text_at[place]
-            levels[name] = levels_here
+            name, levels[name], rare_here = text_at[place]
+            if rare_here:
+                rare[name] = rare_here
             names.append(name)
-            place += len(levels_here)
+            place += len(levels[name])
         else:
             names.append(name_of_input.get(place))
             place += 1
-    return names, levels
+    return names, levels, rare

@@ -27,7 +27,10 @@ namespace {
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Result = nb::ndarray<nb::numpy, double>;
-using TextColumns = std::vector<std::tuple<std::string, Index, std::vector<std::string>>>;
+using Groups = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Name, first column, levels, rare texts.
+using TextColumns =
+    std::vector<std::tuple<std::string, Index, std::vector<std::string>, std::vector<std::string>>>;
 
 // How often this process is a fork of one that had loaded the module: threads stay behind in the parent.
 std::atomic<int> forks = 0;
@@ -132,14 +135,14 @@ std::unique_ptr<SharedModel> terms_as_outputs(const SharedModel& shared) {
   return std::make_unique<SharedModel>(std::move(model));
 }
 
-bool all_finite(const Array& x) {
+bool has_infinite(const Array& x) {
   const TableView table = table_of(x);
   for (Index i = 0; i < table.rows; ++i) {
     for (Index j = 0; j < table.cols; ++j) {
-      if (!std::isfinite(table(i, j))) return false;
+      if (std::isinf(table(i, j))) return true;
     }
   }
-  return true;
+  return false;
 }
 
 // Shows progress to Python, and looks for signals such as Ctrl-C. What Python raises is kept for the end of
@@ -180,7 +183,7 @@ nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::strin
                      const std::vector<std::string>& columns, const std::string& target_name,
                      const std::vector<std::string>& target_names, const std::vector<std::string>& labels,
                      const TextColumns& text_columns, const std::optional<Numbers>& weights,
-                     const SharedModel* start, nb::object callback) {
+                     const std::optional<Groups>& groups, const SharedModel* start, nb::object callback) {
   AllOptions all = options_of(options);
   if (start != nullptr) {
     all.fit.start = &start->model();
@@ -194,7 +197,9 @@ nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::strin
                     .target_names = target_names};
   if (columns.empty()) data.unnamed_columns = data.x.cols;
   if (weights) data.weights = span_of(*weights);
-  for (const auto& [name, first, levels] : text_columns) data.text_columns.push_back({name, first, levels});
+  if (groups) data.groups = {groups->data(), groups->shape(0)};
+  for (const auto& [name, first, levels, rare] : text_columns)
+    data.text_columns.push_back({name, first, levels, rare});
   Listener listener(std::move(callback));
   std::optional<FitResult> result;
   try {
@@ -231,13 +236,15 @@ std::vector<std::string> output_names(const SharedModel& shared) {
 TextColumns text_columns_of(const SharedModel& shared) {
   TextColumns columns;
   for (const TextColumn& column : shared.model().text_columns)
-    columns.emplace_back(column.name, column.first, column.levels);
+    columns.emplace_back(column.name, column.first, column.levels, column.rare);
   return columns;
 }
 
+// By the names of their columns.
 std::vector<std::tuple<std::string, Index>> inputs_of(const SharedModel& shared) {
   std::vector<std::tuple<std::string, Index>> inputs;
-  for (const ModelInput& input : shared.model().inputs) inputs.emplace_back(input.name, input.column);
+  for (const ModelInput& input : shared.model().inputs)
+    inputs.emplace_back(input.column_name(), input.column);
   return inputs;
 }
 
@@ -257,7 +264,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Fits and models of the mfga library; use the estimators of `mfga`.";
   m.def("version", [] { return std::string(version()); });
   m.def("option_tables", option_tables, "The rows of the tables of options: name, default, value, help.");
-  m.def("all_finite", all_finite, "x"_a, "Whether all numbers of an array are finite.");
+  m.def("has_infinite", has_infinite, "x"_a, "Whether a number of an array is infinite.");
 
   nb::class_<Progress>(m, "Progress", "Where a fit stands.")
       .def_ro("terms", &Progress::terms)
@@ -312,6 +319,6 @@ NB_MODULE(_core, m) {
       });
 
   m.def("fit", fit_arrays, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a, "target_names"_a,
-        "labels"_a, "text_columns"_a, "weights"_a.none(), "start"_a.none(), "callback"_a.none(),
-        "Learns a model; the report of the fit comes with it.");
+        "labels"_a, "text_columns"_a, "weights"_a.none(), "groups"_a.none(), "start"_a.none(),
+        "callback"_a.none(), "Learns a model; the report of the fit comes with it.");
 }

@@ -91,6 +91,7 @@ AllOptions options_of(const std::map<std::string, std::string>& texts) {
     throw Error(ErrorKind::kInvalidArgument, fmt::format("there is no option `{}`", name));
   }
   if (all.fit.ridge.validation() != nullptr) all.fit.ridge = Ridge::cross_validated(all.validation);
+  all.fit.in_time_order = all.validation.in_time_order;
   all.paper.validate(all.fit);
   return all;
 }

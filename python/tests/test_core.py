@@ -26,6 +26,7 @@ def fit_core(x, y, callback=None, **options):
         labels=[],
         text_columns=[],
         weights=None,
+        groups=None,
         start=None,
         callback=callback,
     )

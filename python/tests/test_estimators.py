@@ -44,8 +44,8 @@ def test_rows_are_checked_even_if_they_are_few(table, quick):
     x, y = table
     model = MFGARegressor(**quick).fit(x, y)
     row = x[:1].copy()
-    row[0, 2] = np.nan
-    with pytest.raises(ValueError, match="Input X contains NaN"):
+    row[0, 2] = np.inf
+    with pytest.raises(ValueError, match="Input X contains infinity"):
         model.predict(row)
     with pytest.raises(ValueError, match="3 features, but MFGARegressor is expecting 4"):
         model.predict(x[:1, :3])
@@ -66,6 +66,19 @@ def test_weights_count_rows(quick):
         MFGARegressor(**quick).fit(x, y, sample_weight=np.zeros(200))
     with pytest.raises(ValueError, match="[Nn]egative"):
         MFGARegressor(**quick).fit(x, y, sample_weight=-np.ones(200))
+
+
+def test_groups_are_held_out_together():
+    """Rows that stand four times: held out one by one, they make any number of terms look good."""
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.normal(size=(60, 5)), 4, axis=0)
+    y = np.repeat(x[::4, 0] + rng.normal(size=60), 4)
+    groups = np.repeat([f"house {i}" for i in range(60)], 4)
+    options = {"features": "hinge(knots=30)", "tune": False}
+    together = MFGARegressor(**options).fit(x, y, groups=groups)
+    assert together.n_terms_ < MFGARegressor(**options).fit(x, y).n_terms_
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MFGARegressor(**options).fit(x, y, groups=groups[1:])
 
 
 def test_several_targets(table, quick):

@@ -26,6 +26,31 @@ def test_defaults_are_those_of_the_command_line(tool, table, tmp_path):
     assert ours == theirs
 
 
+def test_texts_and_missing_values_are_read_as_in_files(tool, tmp_path, quick):
+    rng = np.random.default_rng(0)
+    n = 1200
+    frame = pandas.DataFrame(
+        {
+            "size": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "kind": rng.choice(["a", "b", "?", "", "missing"], size=n),
+            "town": np.where(rng.random(n) < 0.95, "here", [f"town {i % 30}" for i in range(n)]),
+            "name": [f"row {i}" for i in range(n)],
+        }
+    )
+    y = frame["size"].fillna(3) + (frame["kind"] == "a") + 2 * (frame["town"] != "here") + rng.normal(size=n)
+    frame.assign(y=y).to_csv(tmp_path / "train.csv", index=False, float_format="%.17g")
+    quick["terms"] = 10
+    tool("train", tmp_path / "train.csv", "--model", tmp_path / "tool.json", "--terms", 10, *TOOL_OPTIONS[2:])
+    with pytest.warns(UserWarning, match="'name' is left out"):
+        model = MFGARegressor(**quick).fit(frame, y)
+    model.save(tmp_path / "python.json")
+    ours, theirs = (json.loads((tmp_path / name).read_text()) for name in ("python.json", "tool.json"))
+    assert ours == theirs
+    again = mfga.load(tmp_path / "tool.json")
+    assert list(again.feature_names_in_) == ["size", "kind", "town"]
+    assert np.array_equal(again.predict(frame.drop(columns="name")), model.predict(frame))
+
+
 def test_the_tool_predicts_with_a_model_of_python(tool, table, tmp_path, quick):
     x, y = table
     model = MFGARegressor(**quick).fit(frame_of(x), y)

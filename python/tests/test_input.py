@@ -99,7 +99,10 @@ def test_texts_are_columns_of_0_and_1():
         "grade=b",
         "flag",
     ]
-    assert columns.text_columns == [("colour", 1, ["blue", "green", "red"]), ("grade", 5, ["a", "b"])]
+    assert columns.text_columns == [
+        ("colour", 1, ["blue", "green", "red"], []),
+        ("grade", 5, ["a", "b"], []),
+    ]
     numbers = columns.numbers(nw.from_native(frame))
     assert numbers.flags.f_contiguous
     assert np.array_equal(numbers[:, 3], frame["colour"] == "red")
@@ -119,18 +122,76 @@ def test_texts_that_are_not_known_count_as_none(quick):
         model.predict(frame)
 
 
-@pytest.mark.parametrize("column", ["size", "colour", "grade", "count"])
+@pytest.mark.parametrize("column", ["size", "colour", "grade", "count", "flag"])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_missing_values_are_refused_in_scikit_learns_words(column, kind, quick):
+def test_missing_values_are_learned_from(column, kind, quick):
+    """A value that is missing where the target is large is seen, in frames of every kind."""
+    frame = mixed_frame()
+    is_gone = np.random.default_rng(3).random(N) < 0.2
+    y = target_of(frame) + 20 * is_gone
+    hole = frame.astype({"count": "Int64", "flag": "boolean"})
+    hole.loc[is_gone, column] = None
+    quick["terms"] = 8
+    model = MFGARegressor(**quick).fit(as_kind(hole, kind), y)
+    assert model.score(as_kind(hole, kind), y) > 0.95
+    assert f"{column}=missing" in model.formula_
+    assert model.n_features_in_ == 5
+    assert np.isfinite(model.predict(as_kind(hole, kind))).all()
+
+
+def test_missing_values_that_the_training_did_not_have(quick):
+    frame = mixed_frame()
+    model = MFGARegressor(**quick).fit(frame, target_of(frame))
+    for column in ("size", "colour", "grade"):
+        assert np.isfinite(model.predict(frame.assign(**{column: None}))).all()
+
+
+def test_missing_numbers_in_arrays(table, quick):
+    x, y = table
+    x = x.copy()
+    x[:60, 2] = np.nan
+    y = y + 10 * np.isnan(x[:, 2])
+    model = MFGARegressor(**quick).fit(x, y)
+    assert model.score(x, y) > 0.95
+    assert "x2=missing" in model.formula_
+    # By itself or in a table, in memory of any kind.
+    assert np.array_equal(model.predict(x[:1]), model.predict(np.asfortranarray(x))[:1])
+    x[3, 1] = np.inf
+    for rows in (x, x[3:4]):
+        with pytest.raises(ValueError, match="Input X contains infinity"):
+            model.predict(rows)
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        MFGARegressor(**quick).fit(x, y)
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        MFGARegressor(**quick).fit(table[0], x[:, 2])
+
+
+def test_rare_texts_are_one_level(quick):
+    rng = np.random.default_rng(0)
+    texts = np.concatenate([np.repeat(["a", "b"], 600), [f"rare {i}" for i in range(50)]])
+    frame = pandas.DataFrame({"text": texts, "size": rng.normal(size=len(texts))})
+    y = frame["size"] + 5 * frame["text"].str.startswith("rare")
+    model = MFGARegressor(**quick).fit(frame, y)
+    assert model._columns.levels == {"text": ["a", "b", "other"]}
+    assert "text=other" in model.formula_
+    assert model.score(frame, y) > 0.99
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unknown = model.predict(pandas.DataFrame({"text": ["new"], "size": [0.0]}))
+    assert np.array_equal(unknown, model.predict(pandas.DataFrame({"text": ["rare 1"], "size": [0.0]})))
+
+
+def test_identifiers_are_left_out(quick):
     frame = mixed_frame()
     y = target_of(frame)
-    model = MFGARegressor(**quick).fit(frame, y)
-    hole = frame.astype({"count": "Int64"})
-    hole.loc[3, column] = None
-    with pytest.raises(ValueError, match="contains NaN"):
-        MFGARegressor(**quick).fit(as_kind(hole, kind), y)
-    with pytest.raises(ValueError, match="contains NaN"):
-        model.predict(as_kind(hole, kind))
+    named = frame.assign(name=[f"row {i}" for i in range(N)])
+    with pytest.warns(UserWarning, match="'name' is left out: it has a text of its own in most rows"):
+        model = MFGARegressor(**quick).fit(named, y)
+    assert model.n_features_in_ == 6
+    assert np.array_equal(model.predict(named), MFGARegressor(**quick).fit(frame, y).predict(frame))
+    alone = named[["name", "size"]]
+    with pytest.warns(UserWarning, match="'name' is left out"):
+        assert MFGARegressor(**quick).fit(alone, y).n_features_in_ == 2
 
 
 def test_columns_of_other_things_are_refused(quick):
