@@ -8,7 +8,7 @@ import warnings
 import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _get_feature_names, validate_data
 
 from ._texts import is_missing, level_finder, levels_of, texts_of
 
@@ -177,10 +177,24 @@ class Columns:
             )
 
 
+class _Named:
+    """Stands for a frame whose names an older scikit-learn would not find."""
+
+    def __init__(self, frame):
+        self.shape = frame.shape
+        self.column_names = lambda: frame.columns
+
+    def __dataframe__(self, *_, **__):
+        return self
+
+
 def _as_known_frame(X):
     """The frame, and as scikit-learn knows it."""
     frame = frame_of(X)
-    return frame, frame.to_native()
+    native = frame.to_native()
+    if _get_feature_names(native) is None and all(isinstance(name, str) for name in frame.columns):
+        native = _Named(frame)
+    return frame, native
 
 
 def read_training(estimator, X, y, **y_options):

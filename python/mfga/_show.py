@@ -62,6 +62,16 @@ class Shown:
         formula = html.escape(self._model.formula(_SHOWN).rstrip("\n"))
         return f"{text}<pre style='line-height: 1.2'>{formula}</pre>{_sizes_picture(self.report_)}"
 
+    # Before scikit-learn 1.7 nothing asks for the method above.
+    def _repr_html_inner(self):
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._html_repr()
+        return bundle
+
 
 def _sizes_picture(report):
     """Draw the loss of held-out rows by number of terms; empty where it was not asked for."""

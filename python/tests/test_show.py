@@ -33,6 +33,7 @@ def test_the_page_of_a_notebook(classes):
     model.fit(x, np.where(y == "low", "<b>", "!"))
     page = model._repr_html_()
     assert "log-odds of y = &lt;b&gt;" in page
+    assert model._repr_mimebundle_()["text/html"].count("<pre") == page.count("<pre")
     assert model.report_["sizes"] and "<svg" in page and "<circle" in page
 
 
