@@ -21,7 +21,7 @@ struct BoundCommand {
 };
 
 // What the rows of both files show, in the units of the bound.
-struct Measured {
+struct MeasuredRows {
   double train_risk = 0;
   std::optional<double> test_risk;
   Index test_rows = 0;
@@ -44,8 +44,8 @@ TermRow largest_term(const Bound& bound) {
                            [](const TermRow& a, const TermRow& b) { return a.value < b.value; });
 }
 
-Measured measure(const BoundCommand& command, const Model& model, const Bound& bound) {
-  Measured measured{bound.train_risk, {}, 0};
+MeasuredRows measure(const BoundCommand& command, const Model& model, const Bound& bound) {
+  MeasuredRows measured{bound.train_risk, {}, 0};
   if (command.test_path.empty()) return measured;
   const ModelTable test = read_for_model(command.test_path, model, command.common.read, command.target);
   const Evaluation evaluation =
@@ -57,7 +57,7 @@ Measured measure(const BoundCommand& command, const Model& model, const Bound& b
   return measured;
 }
 
-Json bound_to_json(const Model& model, const Bound& bound, const Measured& measured) {
+Json bound_to_json(const Model& model, const Bound& bound, const MeasuredRows& measured) {
   Json json = {{"task", task_name(model.task)},
                {"loss", model.task == Task::kRegression ? "squared" : "logistic"}};
   json["constants"] = {{"B", bound.kernel_bound},
@@ -170,7 +170,7 @@ std::string factor_text(double factor) {
   return factor >= 10 && factor < 1e6 ? fmt::format("{:.0f}", factor) : fmt::format("{:.2g}", factor);
 }
 
-void print_conclusions(const Bound& bound, const Measured& measured) {
+void print_conclusions(const Bound& bound, const MeasuredRows& measured) {
   const TermRow largest = largest_term(bound);
   cli::print("\nThe {} term dominates: {:.3g} % of the total.\n", largest.name,
              100 * largest.value / bound.total());
@@ -218,7 +218,7 @@ void run_bound(BoundCommand& command) {
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<Index>(i);
   const Bound bound =
       learning_bound(model, {train.table.values.view(), train.targets, columns}, command.options);
-  const Measured measured = measure(command, model, bound);
+  const MeasuredRows measured = measure(command, model, bound);
   progress.clear();
   if (command.common.json) {
     print_json(bound_to_json(model, bound, measured));

@@ -23,6 +23,7 @@ using Json = nlohmann::ordered_json;
 void add_train(CLI::App& tool);
 void add_predict(CLI::App& tool);
 void add_evaluate(CLI::App& tool);
+void add_describe(CLI::App& tool);
 void add_inspect(CLI::App& tool);
 void add_bound(CLI::App& tool);
 void add_generate(CLI::App& tool);

@@ -11,6 +11,7 @@ namespace {
 struct InspectCommand {
   std::string model_path;
   std::size_t show_terms = std::numeric_limits<std::size_t>::max();
+  std::string units = "scaled";
   bool full = false;
   bool json = false;
 };
@@ -61,12 +62,17 @@ void run_inspect(const InspectCommand& command) {
     return;
   }
   const Model model = with_printable_names(loaded);
+  const std::string in_units_of_table = command.units == "table" ? table_formula_text(model) : "";
   print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name,
         model.terms.size(), model.inputs.size());
   print(
       "trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}{}\n\n", model.training.rows,
       model.training.features, model.training.ridge, model.training.risk,
       model.training.tuning_steps > 0 ? fmt::format(", tuned in {} steps", model.training.tuning_steps) : "");
+  if (command.units == "table") {
+    print("{}", in_units_of_table);
+    return;
+  }
   if (command.full) {
     print("{}", full_formula_text(loaded));
     return;
@@ -87,7 +93,17 @@ void add_inspect(CLI::App& tool) {
       ->type_name("N");
   CLI::Option* full = app->add_flag("--full", command->full,
                                     "print every number that it takes to compute a prediction by hand");
-  app->add_flag("--json", command->json, "print one JSON object on standard output")->excludes(full);
+  CLI::Option* json =
+      app->add_flag("--json", command->json, "print one JSON object on standard output")->excludes(full);
+  app->add_option(
+         "--units", command->units,
+         "scaled: terms in scaled columns, as they were chosen; table: the formula in the table's own "
+         "units, for a calculator")
+      ->check(CLI::IsMember({"scaled", "table"}))
+      ->capture_default_str()
+      ->type_name("scaled|table")
+      ->excludes(full)
+      ->excludes(json);
   app->callback([command] { run_inspect(*command); });
 }
 

@@ -25,6 +25,7 @@ int run_tool(int argc, char** argv) {
   tool.set_version_flag("--version", "mfga " + std::string(mfga::version()));
   tool.require_subcommand(1);
   tool.get_formatter()->column_width(34);
+  mfga::cli::add_describe(tool);
   mfga::cli::add_train(tool);
   mfga::cli::add_predict(tool);
   mfga::cli::add_evaluate(tool);

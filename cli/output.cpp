@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -75,6 +76,7 @@ std::string number_text(const std::optional<double>& value) {
 Json to_json(const Evaluation& evaluation) {
   Json json;
   if (const auto& m = evaluation.regression) json = regression_json(*m);
+  if (!evaluation.own_measure.empty()) json[evaluation.own_measure] = number(evaluation.own_loss);
   if (!evaluation.targets.empty()) {
     std::optional<double> sum = 0;
     Json targets = Json::array();
@@ -122,6 +124,11 @@ std::string to_text(const Evaluation& evaluation) {
     return fmt::format("RMSE {:.5g}, MAE {:.5g}, R2 {}", m.rmse, m.mae, number_text(m.r2));
   };
   if (const auto& m = evaluation.regression) text = of_number(*m);
+  if (evaluation.own_loss) {
+    std::string measure = evaluation.own_measure;
+    std::ranges::replace(measure, '_', ' ');
+    text += fmt::format(", {} {:.5g}", measure, *evaluation.own_loss);
+  }
   for (const auto& [name, metrics] : evaluation.targets)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", escaped(name), of_number(metrics));
   if (const auto& m = evaluation.classes) {

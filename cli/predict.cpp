@@ -20,11 +20,12 @@ struct PredictCommand {
   std::string output_path;
   std::vector<std::string> keep;
   bool proba = false;
+  bool link = false;
   int threads = 0;
   CommonOptions common;
 };
 
-struct Timing {
+struct PredictTiming {
   double load = 0;
   double predict = 0;
   double write = 0;
@@ -102,7 +103,7 @@ std::vector<Index> kept_columns(const PredictCommand& command, const TableFile& 
   return columns;
 }
 
-Predictions predict_file(const Model& model, PredictCommand& command, Timing& timing) {
+Predictions predict_file(const Model& model, PredictCommand& command, PredictTiming& timing) {
   command.common.read.threads = command.threads;
   const auto start = Clock::now();
   Predictions result;
@@ -152,11 +153,13 @@ void run_predict(PredictCommand& command) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--proba needs a classification model; this one is for regression");
   }
-  const PredictionKind kind = command.proba ? PredictionKind::kProbabilities : PredictionKind::kTarget;
+  const PredictionKind kind = command.proba  ? PredictionKind::kProbabilities
+                              : command.link ? PredictionKind::kScores
+                                             : PredictionKind::kTarget;
   check_prediction_output(command.output_path, model, kind, !command.keep.empty());
   ProgressLine progress(command.common.quiet);
   progress.show("reading " + command.data_path);
-  Timing timing;
+  PredictTiming timing;
   const auto [scores, kept, warnings, missing] = predict_file(model, command, timing);
   progress.clear();
   if (!command.common.json && !command.common.quiet) {
@@ -203,8 +206,14 @@ void add_predict(CLI::App& tool) {
       ->check(file_name())
       ->type_name("FILE")
       ->group("Output");
-  app->add_flag("--proba", command->proba, "probabilities of the classes instead of the label")
-      ->group("Output");
+  CLI::Option* const proba =
+      app->add_flag("--proba", command->proba, "probabilities of the classes instead of the label")
+          ->group("Output");
+  app->add_flag("--link", command->link,
+                "the score behind a prediction instead of it: log-odds for two classes, the logarithm of the "
+                "mean for poisson and gamma")
+      ->group("Output")
+      ->excludes(proba);
   add_column_list(*app, "--keep", command->keep,
                   "columns of the table to copy in front of the predictions, by name or index; CSV only",
                   "Output");

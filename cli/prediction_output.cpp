@@ -10,6 +10,7 @@
 #include "data/npy.hpp"
 #include "data/number_text.hpp"
 #include "mfga/thread_pool.hpp"
+#include "model/scoring.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -40,8 +41,21 @@ std::vector<double> all_probabilities(const Model& model, std::span<const double
   if (!model.has_one_output()) return model.probabilities_from_scores(scores);
   std::vector<double> result;
   for (const double score : scores) {
-    result.push_back(Model::probability_from_score(-score));
-    result.push_back(Model::probability_from_score(score));
+    const double odds = log_odds(model, score);
+    result.push_back(Model::probability_from_score(-odds));
+    result.push_back(Model::probability_from_score(odds));
+  }
+  return result;
+}
+
+// What is written, before labels take the place of their positions.
+std::vector<double> numbers_of(const Model& model, PredictionKind kind, std::span<const double> scores) {
+  if (kind == PredictionKind::kProbabilities) return all_probabilities(model, scores);
+  if (kind == PredictionKind::kTarget) return model.predictions_from_scores(scores);
+  std::vector<double> result(scores.begin(), scores.end());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const Output& output = model.outputs[i % model.outputs.size()];
+    result[i] = output.shift + output.scale * result[i];
   }
   return result;
 }
@@ -57,7 +71,10 @@ class CsvRows {
     std::string text;
     for (const std::string& name : kept_.names) text += csv_field(name) + ",";
     std::vector<std::string> names;
-    if (kind_ == PredictionKind::kProbabilities) {
+    if (kind_ == PredictionKind::kScores) {
+      for (const Output& output : model_.outputs)
+        names.push_back(output.name.empty() ? "score" : "score(" + output.name + ")");
+    } else if (kind_ == PredictionKind::kProbabilities) {
       for (const std::string& label : model_.labels) names.push_back("P(" + label + ")");
     } else if (model_.task == Task::kRegression && !model_.has_one_output()) {
       for (const Output& output : model_.outputs) names.push_back(unused(output.name));
@@ -70,10 +87,8 @@ class CsvRows {
 
   // Of the rows from `first` on.
   void append(std::size_t first, std::span<const double> scores, std::string& text) const {
-    const bool has_probabilities = kind_ == PredictionKind::kProbabilities;
-    const bool is_label = model_.task == Task::kClassification && !has_probabilities;
-    const std::vector<double> numbers =
-        has_probabilities ? all_probabilities(model_, scores) : model_.predictions_from_scores(scores);
+    const bool is_label = model_.task == Task::kClassification && kind_ == PredictionKind::kTarget;
+    const std::vector<double> numbers = numbers_of(model_, kind_, scores);
     const std::size_t rows = scores.size() / model_.outputs.size();
     const std::size_t columns = numbers.size() / rows;
     for (std::size_t i = 0; i < rows; ++i) {
@@ -129,16 +144,13 @@ void write_csv(OutputFile& output, const Model& model, PredictionKind kind, std:
 
 void write_npy(OutputFile& output, const Model& model, PredictionKind kind, std::span<const double> scores) {
   const std::size_t n_rows = scores.size() / model.outputs.size();
-  const bool has_probabilities = kind == PredictionKind::kProbabilities;
-  std::vector<double> numbers =
-      has_probabilities ? all_probabilities(model, scores) : model.predictions_from_scores(scores);
-  if (model.task == Task::kClassification && !has_probabilities) {
+  std::vector<double> numbers = numbers_of(model, kind, scores);
+  const bool has_labels = model.task == Task::kClassification && kind == PredictionKind::kTarget;
+  if (has_labels) {
     const std::vector<double> labels = numeric_labels(model);
     for (double& number : numbers) number = labels[static_cast<std::size_t>(number)];
   }
-  const std::size_t columns = has_probabilities                     ? model.labels.size()
-                              : model.task == Task::kClassification ? 1
-                                                                    : model.outputs.size();
+  const std::size_t columns = numbers.size() / std::max<std::size_t>(n_rows, 1);
   output.write(
       npy_header(columns == 1 ? fmt::format("({},)", n_rows) : fmt::format("({}, {})", n_rows, columns)));
   output.write({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)});
@@ -154,7 +166,7 @@ void check_prediction_output(const std::string& path, const Model& model, Predic
         fmt::format("{}: --keep copies text, and .npy output holds numbers; use a name that ends in .csv",
                     path));
   }
-  if (!is_npy(path) || kind == PredictionKind::kProbabilities || model.task != Task::kClassification ||
+  if (!is_npy(path) || kind != PredictionKind::kTarget || model.task != Task::kClassification ||
       !numeric_labels(model).empty()) {
     return;
   }

@@ -11,7 +11,7 @@
 namespace mfga::cli {
 
 // What is written for each row.
-enum class PredictionKind { kTarget, kProbabilities };
+enum class PredictionKind { kTarget, kProbabilities, kScores };
 
 // Columns of the table that are written in front of the predictions, as they stand there.
 struct KeptColumns {

@@ -1,19 +1,48 @@
 // mfga train: from a table in a file to a saved formula.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
+#include <ranges>
 
 #include "cli/output_file.hpp"
+#include "cli/readable.hpp"
 #include "cli/train_report.hpp"
 #include "core/clock.hpp"
+#include "data/number_text.hpp"
 #include "model/target.hpp"
 
 namespace mfga::cli {
 namespace {
+
+// LABEL=WEIGHT between commas. A label may hold =, but no comma.
+std::vector<std::pair<std::string, double>> parse_class_weights(const std::string& text) {
+  std::vector<std::pair<std::string, double>> result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const std::size_t equals = part.rfind('=');
+    double weight = 0;
+    const bool is_pair =
+        equals != std::string::npos && equals > 0 &&
+        classify_field(std::string_view(part).substr(equals + 1), weight) == FieldContent::kFinite;
+    if (!is_pair || weight <= 0) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          fmt::format("--class-weights: found \"{}\"; expected balanced, or LABEL=WEIGHT between commas "
+                      "with weights above 0",
+                      part));
+    }
+    result.emplace_back(part.substr(0, equals), weight);
+    begin = end + 1;
+  }
+  return result;
+}
 
 // A test table in a file of its own. It is read before the fit, with every column that a model may need.
 struct TestFile {
@@ -30,6 +59,7 @@ struct TestFile {
 
 struct Tables {
   Table train;
+  std::vector<double> fit_weights;  // of its rows where classes have weights; they are for the fit alone
   std::optional<Table> held_out;
   std::optional<TestFile> test_file;
 
@@ -37,6 +67,47 @@ struct Tables {
     return test_file ? &test_file->data.table : held_out ? &*held_out : nullptr;
   }
 };
+
+// The weights of the rows, times those of their classes.
+std::vector<double> class_weights(const TrainCommand& command, const Table& table) {
+  return learn_from(table, [&](const TrainingData& data) {
+    if (resolve_task(command.fit.task, command.fit.loss, data) != Task::kClassification) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "--class-weights is for classes, and the target is a number; leave it out");
+    }
+    std::map<double, double> weights;  // by value of the target
+    for (const double value : data.y) weights[value] += 1;
+    if (command.class_weights == "balanced") {
+      for (auto& [value, weight] : weights)
+        weight = static_cast<double>(data.y.size()) / (static_cast<double>(weights.size()) * weight);
+    } else {
+      std::map<std::string, double*> by_label;
+      for (auto& [value, weight] : weights) {
+        weight = 1;
+        by_label[data.labels.empty() ? number_label(value) : data.labels[static_cast<std::size_t>(value)]] =
+            &weight;
+      }
+      for (const auto& [label, weight] : parse_class_weights(command.class_weights)) {
+        const auto found = by_label.find(label);
+        if (found == by_label.end()) {
+          throw Error(ErrorKind::kInvalidArgument,
+                      fmt::format("--class-weights: the target has no class \"{}\"; it has {}", label,
+                                  fmt::join(std::views::keys(by_label), ", ")));
+        }
+        *found->second = weight;
+      }
+    }
+    std::vector<double> result;
+    for (std::size_t n = 0; n < data.y.size(); ++n)
+      result.push_back(weights.at(data.y[n]) * (data.weights.empty() ? 1 : data.weights[n]));
+    return result;
+  });
+}
+
+TrainingData with_weights(TrainingData data, std::span<const double> weights) {
+  if (!weights.empty()) data.weights = weights;
+  return data;
+}
 
 Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
   const auto measure = [&](const Table& table) {
@@ -121,8 +192,9 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& f
     options.time_limit = time_left(command, start) / static_cast<double>(command.repeats - repeat);
     progress.show(fmt::format("seed {} of {}", repeat + 1, command.repeats));
     ++options.seed;
-    const FitResult result = learn_from(
-        tables.train, [&](const TrainingData& data) { return paper::fit(data, options, command.paper); });
+    const FitResult result = learn_from(tables.train, [&](const TrainingData& data) {
+      return paper::fit(with_weights(data, tables.fit_weights), options, command.paper);
+    });
     repeats.add(evaluate_on(tables, result.model, options.threads));
   }
 }
@@ -144,6 +216,12 @@ std::string progress_text(const Progress& state) {
 }
 
 void check_arguments(TrainCommand& command, bool validation_given) {
+  if (command.classes == "one-vs-rest") {
+    if (!command.fit.loss.empty())
+      throw Error(ErrorKind::kInvalidArgument,
+                  "--classes one-vs-rest is a loss of its own; leave --loss out");
+    command.fit.loss = "one_vs_rest";
+  }
   if (!command.start_path.empty()) {
     command.start = load_model(command.start_path);
     command.fit.start = &command.start;
@@ -173,6 +251,7 @@ void read_tables(const TrainCommand& command, Tables& tables) {
   tables.train = read_training_table(file, command.columns);
   if (command.test_fraction > 0)
     tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
+  if (!command.class_weights.empty()) tables.fit_weights = class_weights(command, tables.train);
   if (!command.test_path.empty()) {
     // By the names of the target and the weights: an index is one into the training file.
     const std::string weight =
@@ -183,9 +262,9 @@ void read_tables(const TrainCommand& command, Tables& tables) {
   }
 }
 
-FitResult fit_model(const TrainCommand& command, const Table& table, Clock::time_point start,
+FitResult fit_model(const TrainCommand& command, const Tables& tables, Clock::time_point start,
                     ProgressLine& progress) {
-  return learn_from(table, [&](const TrainingData& data) {
+  return learn_from(tables.train, [&](const TrainingData& data) {
     const StopOnInterrupt stop;
     const auto show = [&](const Progress& state) {
       const bool is_stopping = StopOnInterrupt::requested();
@@ -195,7 +274,7 @@ FitResult fit_model(const TrainCommand& command, const Table& table, Clock::time
     };
     FitOptions options = command.fit;
     options.time_limit = time_left(command, start);  // reading counts, too
-    return paper::fit(data, options, command.paper, show);
+    return paper::fit(with_weights(data, tables.fit_weights), options, command.paper, show);
   });
 }
 
@@ -229,6 +308,7 @@ void run_train(TrainCommand& command, bool validation_given) {
   Measured measured;
   Tables tables;
   read_tables(command, tables);
+  if (command.readable) choose_readable_terms(tables.train, command);
   measured.timing.load = tables.train.load_seconds;
   if (tables.test_file) measured.timing.load += tables.test_file->data.table.load_seconds;
 
@@ -239,9 +319,16 @@ void run_train(TrainCommand& command, bool validation_given) {
     print_message("the model will not be saved: add --model FILE to keep it");
   }
   progress.show("preparing");
-  FitResult result = fit_model(command, tables.train, start, progress);
+  FitResult result = fit_model(command, tables, start, progress);
   if (result.report.stopped && result.model.terms.empty())
     throw Error(ErrorKind::kInterrupted, "stopped before there was a model; nothing is saved");
+  if (command.readable && !result.report.stopped) {
+    progress.show("rounding thresholds");
+    Table weighted = tables.train;
+    if (!tables.fit_weights.empty()) weighted.weights = tables.fit_weights;
+    const std::string done = round_thresholds(weighted, command, result.model);
+    if (!done.empty()) tables.train.remarks.push_back(done);
+  }
   // Whatever fails from here on, the work is not lost.
   const auto save_start = Clock::now();
   if (!command.model_path.empty()) save(result.model, command.model_path);
@@ -256,6 +343,10 @@ void run_train(TrainCommand& command, bool validation_given) {
   } catch (const Error& error) {
     if (command.model_path.empty()) throw;
     throw Error(error.kind(), fmt::format("{} (the model is saved: {})", error.what(), command.model_path));
+  }
+  for (const auto& [name, earlier] : equal_columns(training_data(tables.train))) {
+    tables.train.remarks.push_back(
+        fmt::format("\"{}\" is the same as \"{}\" in every row (`ignore` leaves it out)", name, earlier));
   }
   measured.remarks = spelled(tables.train.remarks);
   measured.missing = tables.train.missing;
@@ -309,6 +400,25 @@ void add_train(CLI::App& tool) {
       ->capture_default_str()
       ->type_name("R")
       ->check(CLI::Range(1, 1000000))
+      ->group("Learning");
+  app->add_flag(
+         "--readable", command->readable,
+         "only terms that people read: columns, steps, hinges and products of two columns, in standard "
+         "scales and not tuned, with thresholds of few digits where held-out rows do not mind")
+      ->group("Learning");
+  app->add_option(
+         "--classes", command->classes,
+         "scores of more than two classes; softmax: fitted together; one-vs-rest: each class against all "
+         "others, with the same terms")
+      ->check(CLI::IsMember({"softmax", "one-vs-rest"}))
+      ->capture_default_str()
+      ->type_name("softmax|one-vs-rest")
+      ->group("Learning");
+  app->add_option(
+         "--class-weights", command->class_weights,
+         "how much rows count in the fit, by their class: balanced, so that all classes count alike, or "
+         "as in yes=5,no=1 (others: 1); errors are measured without")
+      ->type_name("WEIGHTS")
       ->group("Learning");
   app->add_flag_callback(
          "--no-intercept", [command] { command->fit.intercept = false; }, "the same as --intercept no")

@@ -24,6 +24,9 @@ struct TrainCommand {
   std::string model_path;
   std::string path_path;  // where the losses by number of terms go
   CommonOptions common;
+  std::string class_weights;
+  std::string classes = "softmax";
+  bool readable = false;
   Index repeats = 1;
   std::size_t show_terms = 12;
 };

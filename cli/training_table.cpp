@@ -14,7 +14,7 @@ void add_training_columns(CLI::App& command, TrainingColumns& columns) {
       ->group("Data files");
   add_column_list(command, "--ignore", columns.ignore,
                   "columns to leave out, by name or index; names with commas in quotes", "Data files");
-  add_column_list(command, "--text", columns.text,
+  add_column_list(command, "--text,--categorical", columns.text,
                   "columns to read as text although they hold numbers, such as codes, by name or index",
                   "Data files");
   command

@@ -27,6 +27,10 @@ struct Evaluation {
   std::optional<MultiClassMetrics> classes;             // of more,
   std::vector<TargetMetrics> targets;                   // or of several numbers
   std::string rarer_label;  // classification: of the class that is rarer in these rows
+  // A number, where something else than squares was minimised: what that is called, and its mean in the units
+  // of the target.
+  std::string own_measure;
+  std::optional<double> own_loss;
   // 100 x MSE of a target scaled to [-1, 1], the paper's measure; where the model scales the target.
   std::optional<double> scaled_error_percent;
 };

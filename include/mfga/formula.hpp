@@ -14,6 +14,10 @@ namespace mfga {
 [[nodiscard]] std::string formula_text(const Model& model,
                                        std::size_t most_terms = std::numeric_limits<std::size_t>::max());
 
+// The same in the units of the table, with numbers of nine digits: scales are multiplied out where a term
+// allows it. Throws Error(kInvalidArgument) for a model that mixes its inputs.
+[[nodiscard]] std::string table_formula_text(const Model& model);
+
 // Every step from the values of a row to its prediction, with all digits.
 [[nodiscard]] std::string full_formula_text(const Model& model);
 

@@ -4,6 +4,7 @@
 #include "mfga/bound.hpp"
 #include "mfga/columns.hpp"
 #include "mfga/cross_validation.hpp"
+#include "mfga/describe.hpp"
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
 #include "mfga/evaluate.hpp"

@@ -72,7 +72,7 @@ class Tuning {
 // Where an option may be empty, that means: automatic.
 struct FitOptions {
   std::optional<Task> task = {};
-  std::string loss = {};      // squared | logistic | huber | huber(DELTA) | poisson
+  std::string loss = {};      // squared | logistic | huber | poisson | gamma | quantile(PART) | softmax
   std::string features = {};  // the dictionary, e.g. "linear + gaussian(order=2)"
   KernelWeights nu = KernelWeights::kUniform;
   std::optional<Selection> select = {};

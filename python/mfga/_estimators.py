@@ -335,7 +335,7 @@ _DOUBLE = np.dtype(np.float64)
 _SMALL = 4096
 
 
-@_documented("For numbers: squared, huber, huber(DELTA), poisson or gamma.")
+@_documented("For numbers: squared, huber, huber(DELTA), poisson, gamma or quantile(PART).")
 class MFGARegressor(MultiOutputMixin, RegressorMixin, _Estimator):
     """Regression by a small formula: greedily selected kernel features, tuned to where they fit.
 
@@ -418,7 +418,7 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, _Estimator):
         return self
 
 
-@_documented("logistic for two classes, softmax for more; there is no other.")
+@_documented("For two classes: logistic or squared_hinge; for more: softmax; for any number: one_vs_rest.")
 class MFGAClassifier(ClassifierMixin, _Estimator):
     """Classification by a small formula: greedily selected kernel features, tuned to where they fit.
 
@@ -500,7 +500,9 @@ class MFGAClassifier(ClassifierMixin, _Estimator):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             The scores.
         """
-        return self._values("scores", X)
+        scores = self._values("scores", X)
+        # With `loss="one_vs_rest"` two classes have a score each.
+        return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(self.classes_) == 2 else scores
 
     def predict_proba(self, X):
         """Predict the probabilities of the classes.

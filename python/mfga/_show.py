@@ -6,6 +6,8 @@ import sys
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from ._options import python_spelling
+
 _ALL = sys.maxsize
 _SHOWN = 30
 
@@ -42,6 +44,18 @@ class Shown:
         except ImportError:
             return rows
         return pandas.DataFrame(rows)
+
+    def table_formula(self):
+        """Write the model in the units of the table, for a calculator.
+
+        Returns
+        -------
+        text : str
+            With numbers of nine digits; scales are multiplied out where a term allows it.
+        """
+        check_is_fitted(self)
+        with python_spelling():
+            return self._model.table_formula().rstrip("\n")
 
     def full_formula(self):
         """Write every step from the values of a row to its prediction, with all digits.

@@ -298,6 +298,7 @@ NB_MODULE(_core, m) {
           "formula",
           [](const SharedModel& shared, std::size_t most) { return formula_text(shared.model(), most); },
           "most_terms"_a)
+      .def("table_formula", [](const SharedModel& shared) { return table_formula_text(shared.model()); })
       .def("full_formula", [](const SharedModel& shared) { return full_formula_text(shared.model()); })
       .def("terms", [](const SharedModel& shared) { return terms_of(shared.model()); })
       .def_prop_ro("n_terms", [](const SharedModel& shared) { return shared.model().terms.size(); })

@@ -107,6 +107,38 @@ def test_losses(loss, quick):
             MFGARegressor(loss=loss, **quick).fit(x, y - y.max())
 
 
+def test_quantiles(quick):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 2))
+    y = x[:, 0] + rng.normal(size=600)
+    model = MFGARegressor(loss="quantile(0.9)", **quick).fit(x, y)
+    assert 0.87 < np.mean(y <= model.predict(x)) < 0.93
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "one_vs_rest"])
+def test_losses_of_two_classes(loss, quick):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(300, 2))
+    y = np.where(x[:, 0] + 0.3 * rng.normal(size=300) > 0, "yes", "no")
+    model = MFGAClassifier(loss=loss, **quick).fit(x, y)
+    assert model.score(x, y) > 0.85
+    chances = model.predict_proba(x)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert model.decision_function(x).shape == (300,)
+    assert np.array_equal(model.predict(x) == "yes", model.decision_function(x) > 0)
+    assert np.array_equal(model.predict(x) == "yes", chances[:, 1] > 0.5)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "one_vs_rest"])
+def test_losses_of_several_classes(loss, classes, quick):
+    x, y = classes
+    model = MFGAClassifier(loss=loss, **{**quick, "terms": 10}).fit(x, y)
+    assert model.score(x, y) > 0.85
+    np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)
+    with pytest.raises(ValueError, match="`loss"):
+        MFGAClassifier(loss="squared_hinge", **quick).fit(x, y)
+
+
 def test_two_classes():
     rng = np.random.default_rng(2)
     x = rng.normal(size=(300, 2))

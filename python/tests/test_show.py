@@ -1,6 +1,7 @@
 """What a fitted model shows of itself: formula, terms, page, pictures; and its terms as features."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -24,6 +25,14 @@ def test_formulas_use_the_names_of_the_columns(table, quick):
     assert "prediction = " in model.full_formula()
     with pytest.raises(NotFittedError):
         MFGARegressor().formula_  # noqa: B018
+
+
+def test_formulas_in_the_units_of_the_table(quick):
+    x = np.random.default_rng(0).normal(3, 5, size=(100, 2))
+    model = MFGARegressor(terms=2, features="linear", ridge=0.0, tune=False).fit(x, 3 * x[:, 0] - 2 * x[:, 1] + 1)
+    text = model.table_formula()
+    for number in ("3", "2"):
+        assert re.search(rf"[+-] {number}(\.0*\d*)? ", text), text
 
 
 def test_the_page_of_a_notebook(classes):

@@ -100,6 +100,8 @@ class Loss {
   [[nodiscard]] virtual std::string_view required_of(double /*target*/) const { return {}; }
   // Whether the loss depends on f - y alone, so that a constant may be taken off the targets before the fit.
   [[nodiscard]] virtual bool is_of_differences() const { return false; }
+  // Whether the loss has a length of its own, so that targets must be in units of their spread.
+  [[nodiscard]] virtual bool needs_units_of_spread() const { return false; }
   // What losses are multiplied by if scores and targets are multiplied by `scale`.
   [[nodiscard]] virtual double unit(double /*scale*/) const { return 1; }
   // What a mean loss is called in reports.

@@ -8,9 +8,12 @@
 #include "losses/huber.hpp"
 #include "losses/logistic.hpp"
 #include "losses/loss.hpp"
+#include "losses/one_vs_rest.hpp"
 #include "losses/poisson.hpp"
+#include "losses/quantile.hpp"
 #include "losses/softmax.hpp"
 #include "losses/squared.hpp"
+#include "losses/squared_hinge.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -18,6 +21,7 @@ namespace {
 
 constexpr double kUsualDelta = 1;
 constexpr double kFewestClasses = 2;
+constexpr double kMedian = 0.5;
 
 // A loss without a parameter lives as long as the program.
 std::shared_ptr<const Loss> not_owned(const Loss& loss) { return {std::shared_ptr<const Loss>(), &loss}; }
@@ -28,13 +32,16 @@ struct Kind {
   double usual;                // of the parameter
   std::shared_ptr<const Loss> (*make)(double parameter);
 };
-constexpr std::array<Kind, 6> kKinds = {{
+constexpr std::array<Kind, 9> kKinds = {{
     {"squared", "", 0, [](double) { return not_owned(squared_loss()); }},
     {"logistic", "", 0, [](double) { return not_owned(logistic_loss()); }},
     {"huber", "delta", kUsualDelta, huber_loss},
     {"poisson", "", 0, [](double) { return not_owned(poisson_loss()); }},
     {"gamma", "", 0, [](double) { return not_owned(gamma_loss()); }},
     {"softmax", "classes", kFewestClasses, softmax_loss},
+    {"quantile", "part", kMedian, quantile_loss},
+    {"one_vs_rest", "classes", kFewestClasses, one_vs_rest_loss},
+    {"squared_hinge", "", 0, [](double) { return not_owned(squared_hinge_loss()); }},
 }};
 
 [[noreturn]] void refuse(std::string_view name) {
@@ -66,8 +73,11 @@ void multiply_by(const double* weights, Index count, double* values) {
 std::span<const Loss* const> losses() {
   static const std::shared_ptr<const Loss> huber = huber_loss(kUsualDelta);
   static const std::shared_ptr<const Loss> softmax = softmax_loss(kFewestClasses);
+  static const std::shared_ptr<const Loss> quantile = quantile_loss(kMedian);
+  static const std::shared_ptr<const Loss> one_vs_rest = one_vs_rest_loss(kFewestClasses);
   static const std::array<const Loss*, kKinds.size()> all = {
-      &squared_loss(), &logistic_loss(), huber.get(), &poisson_loss(), &gamma_loss(), softmax.get()};
+      &squared_loss(), &logistic_loss(), huber.get(),       &poisson_loss(),      &gamma_loss(),
+      softmax.get(),   quantile.get(),   one_vs_rest.get(), &squared_hinge_loss()};
   return all;
 }
 

@@ -120,6 +120,21 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
   return choice;
 }
 
+std::vector<TriedSize> tried_sizes(const CrossValidation& validation) {
+  std::vector<TriedSize> sizes;
+  for (std::size_t i = 0; i < validation.terms.size(); ++i) {
+    const auto step = static_cast<Index>(i);
+    Index best = 0;
+    for (Index ridge = 1; ridge < validation.mean.rows; ++ridge) {
+      if (validation.mean(ridge, step) < validation.mean(best, step)) best = ridge;
+    }
+    sizes.push_back({validation.terms[i], validation.mean(best, step), validation.standard_error(best, step),
+                     validation.ridges[static_cast<std::size_t>(best)],
+                     validation.terms[i] == validation.chosen.terms});
+  }
+  return sizes;
+}
+
 CrossValidationOptions affordable(const Work& work, CrossValidationOptions validation,
                                   const Candidates* candidates, EngineKind engine) {
   if (validation.most_rows == 0 || candidates == nullptr || engine == EngineKind::kGram) return validation;

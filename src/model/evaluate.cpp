@@ -9,6 +9,7 @@
 
 #include "data/number_text.hpp"
 #include "mfga/error.hpp"
+#include "model/scoring.hpp"
 #include "model/target.hpp"
 
 namespace mfga {
@@ -106,7 +107,7 @@ Evaluation evaluate_scores(const Model& model, std::span<const double> scores,
                            std::span<const double> targets, std::span<const double> weights) {
   Evaluation evaluation;
   if (model.task == Task::kClassification && !model.has_one_output()) {
-    evaluation.classes = multi_class_metrics(scores, targets, model.labels, weights);
+    evaluation.classes = multi_class_metrics(softmax_scores(model, scores), targets, model.labels, weights);
     return evaluation;
   }
   if (!model.has_one_output()) {
@@ -123,11 +124,30 @@ Evaluation evaluate_scores(const Model& model, std::span<const double> scores,
   }
   if (model.task == Task::kClassification) {
     evaluation.classification = classification_metrics(scores, targets, weights);
+    if (!model.loss.empty()) {
+      std::vector<double> odds;
+      for (const double score : scores) odds.push_back(log_odds(model, score));
+      evaluation.classification->log_loss = classification_metrics(odds, targets, weights).log_loss;
+    }
     evaluation.rarer_label = model.labels[evaluation.classification->rarer_is_second ? 1 : 0];
     return evaluation;
   }
   evaluation.regression = regression_metrics(model.predictions_from_scores(scores), targets, weights);
-  if (const double scale = model.outputs.front().scale; scale != 1) {
+  const double scale = model.outputs.front().scale;
+  if (!model.loss.empty()) {
+    const std::shared_ptr<const Loss> loss = find_loss(model.loss);
+    std::vector<double> scaled;
+    for (const double target : targets) scaled.push_back((target - model.outputs.front().shift) / scale);
+    const bool fits = std::ranges::all_of(scaled, [&](double y) { return loss->required_of(y).empty(); });
+    const double weight = TargetColumn{scaled, weights}.total_weight();
+    evaluation.own_measure = loss->measure();
+    if (fits)
+      evaluation.own_loss = loss->unit(scale) / weight *
+                            loss->sum(scores.data(), scaled.data(),
+                                      weights.empty() ? nullptr : weights.data(), std::ssize(scaled));
+    return evaluation;
+  }
+  if (scale != 1) {
     evaluation.scaled_error_percent = 100 * evaluation.regression->mse / (scale * scale);
   }
   return evaluation;

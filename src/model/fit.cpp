@@ -161,7 +161,10 @@ class Fit {
       if (choice.validation.ridges.empty() && choice.sums.empty()) engine = EngineKind::kLazy;
       task.sums = std::move(choice.sums);
       validation_ = std::move(choice.validation);
-      if (plan_.chooses_terms) take_size(task);
+      if (plan_.chooses_terms && !validation_.ridges.empty()) {
+        task.terms = validation_.chosen.terms;
+        report_.sizes = tried_sizes(validation_);
+      }
     } else if (is_race) {
       engine = EngineKind::kLazy;
     }
@@ -226,21 +229,6 @@ class Fit {
     }
     report_.stability_seconds = work_.lap();
     return learned;
-  }
-
-  // The number of terms, where cross-validation chose it.
-  void take_size(GreedyTask& task) {
-    if (!validation_.ridges.empty()) task.terms = validation_.chosen.terms;
-    for (std::size_t i = 0; i < validation_.terms.size(); ++i) {
-      const auto step = static_cast<Index>(i);
-      Index best = 0;
-      for (Index ridge = 1; ridge < validation_.mean.rows; ++ridge) {
-        if (validation_.mean(ridge, step) < validation_.mean(best, step)) best = ridge;
-      }
-      report_.sizes.push_back(
-          {validation_.terms[i], validation_.mean(best, step), validation_.standard_error(best, step),
-           validation_.ridges[static_cast<std::size_t>(best)], validation_.terms[i] == task.terms});
-    }
   }
 
   [[nodiscard]] AutomaticDictionaries planned_dictionaries(const PreparedData& data) const {
@@ -385,7 +373,8 @@ class Fit {
     report_.initial_risk = learned.initial_risk;
     report_.path = learned.path;
     warn_of_leverage(learned, data);
-    if (model_.task == Task::kClassification && model_.has_one_output() && learned.active.size() > 0)
+    if (model_.task == Task::kClassification && model_.has_one_output() && model_.loss.empty() &&
+        learned.active.size() > 0)
       add_warnings(
           separation_warnings(data.problem(workers_), learned.score(), learned.risk, learned.converged));
     int tuning_steps = 0;

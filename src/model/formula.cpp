@@ -155,11 +155,13 @@ double largest_of(const Matrix& factors) {
 std::string one_output_text(const Model& model, const std::vector<std::string>& texts) {
   const Matrix factors = factors_of(model);
   const double largest = largest_of(factors);
-  std::string text = model.task == Task::kClassification
-                         ? fmt::format("log-odds of {} = {}\n", model.target_name, model.labels[1])
-                     : model.loss.empty()
-                         ? fmt::format("{}\n", model.target_name)
-                         : fmt::format("{}\n", loss_of_kind(model.loss).score_text(model.target_name));
+  const std::string label =
+      model.task == Task::kClassification ? fmt::format("{} = {}", model.target_name, model.labels[1]) : "";
+  std::string text =
+      !label.empty()       ? (model.loss.empty() ? fmt::format("log-odds of {}\n", label)
+                                                 : fmt::format("{}\n", loss_of_kind(model.loss).score_text(label)))
+      : model.loss.empty() ? fmt::format("{}\n", model.target_name)
+                           : fmt::format("{}\n", loss_of_kind(model.loss).score_text(model.target_name));
   text += fmt::format("  = {:.6g}\n", intercept_of(model.outputs.front(), largest));
   for (std::size_t i = 0; i < texts.size(); ++i)
     text +=

@@ -85,13 +85,17 @@ std::string prediction_text(const Model& model) {
     return text;
   }
   if (!model.has_one_output()) {
-    return "  probability of a class = exp(its score) / the sum of exp(score) over all classes\n"
-           "  prediction = the class of the largest score\n";
+    const std::string_view own =
+        model.loss.starts_with("one_vs_rest")
+            ? "  probability of a class = 1 / (1 + exp(-its score)) / the sum of this over all classes\n"
+            : "  probability of a class = exp(its score) / the sum of exp(score) over all classes\n";
+    return std::string(own) + "  prediction = the class of the largest score\n";
   }
   return fmt::format(
-      "  probability of {0} = 1 / (1 + exp(-score))\n"
+      "  probability of {0} = {2}\n"
       "  prediction = {0} where score > 0, else {1}\n",
-      quoted(model.labels[1]), quoted(model.labels[0]));
+      quoted(model.labels[1]), quoted(model.labels[0]),
+      model.loss.empty() ? "1 / (1 + exp(-score))" : loss_of_kind(model.loss).prediction_text());
 }
 
 }  // namespace

@@ -130,6 +130,8 @@ struct RidgeChoice {
 [[nodiscard]] RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& folds,
                                        std::shared_ptr<const Candidates> candidates, EngineKind engine,
                                        std::vector<Index> terms, const FoldFit& fit);
+// The numbers of terms that cross-validation tried, each with its best ridge.
+[[nodiscard]] std::vector<TriedSize> tried_sizes(const CrossValidation& validation);
 // Where some of the rows are enough, no more of them than a search of this size has time for.
 [[nodiscard]] CrossValidationOptions affordable(const Work& work, CrossValidationOptions validation,
                                                 const Candidates* candidates, EngineKind engine);

@@ -18,7 +18,17 @@ namespace mfga {
 
 namespace {
 
-// The value of the column that the terms see as this one; where the scale is flat, the lowest.
+// Not finite where there is none: no label belongs to a score that is not a number.
+double prediction(const Model& model, double score, const Output& output) {
+  if (model.task == Task::kRegression)
+    return output.shift +
+           output.scale * (model.loss.empty() ? score : loss_of_kind(model.loss).prediction(score));
+  if (!std::isfinite(score)) return score;
+  return score > 0 ? 1.0 : 0.0;
+}
+
+}  // namespace
+
 double in_units(double seen, const ModelInput& input) {
   const Warp& warp = input.warp;
   double z = seen / input.stretch;
@@ -35,17 +45,6 @@ double in_units(double seen, const ModelInput& input) {
   }
   return input.mean + input.deviation * z;
 }
-
-// Not finite where there is none: no label belongs to a score that is not a number.
-double prediction(const Model& model, double score, const Output& output) {
-  if (model.task == Task::kRegression)
-    return output.shift +
-           output.scale * (model.loss.empty() ? score : loss_of_kind(model.loss).prediction(score));
-  if (!std::isfinite(score)) return score;
-  return score > 0 ? 1.0 : 0.0;
-}
-
-}  // namespace
 
 std::string_view version() { return MFGA_VERSION; }
 
@@ -130,12 +129,27 @@ std::vector<double> Model::predict(const TableView& x, int threads) const {
   return Predictor(*this, threads).predictions(x);
 }
 
+double log_odds(const Model& model, double score) {
+  if (model.loss.empty()) return score;
+  const double probability = loss_of_kind(model.loss).prediction(score);
+  return std::log(probability / (1 - probability));
+}
+
 double Model::probability_from_score(double score) { return logistic_probability(score); }
 
-std::vector<double> Model::probabilities_from_scores(std::span<const double> scores) const {
+std::vector<double> softmax_scores(const Model& model, std::span<const double> scores) {
   std::vector<double> result(scores.begin(), scores.end());
+  if (!model.loss.starts_with("one_vs_rest")) return result;
+  // The logarithm of each probability by itself.
+  for (double& value : result)
+    value = value < 0 ? value - std::log1p(std::exp(value)) : -std::log1p(std::exp(-value));
+  return result;
+}
+
+std::vector<double> Model::probabilities_from_scores(std::span<const double> scores) const {
+  std::vector<double> result = softmax_scores(*this, scores);
   if (has_one_output()) {
-    for (double& value : result) value = probability_from_score(value);
+    for (double& value : result) value = probability_from_score(log_odds(*this, value));
     return result;
   }
   for (std::size_t first = 0; first < result.size(); first += outputs.size())

@@ -125,7 +125,9 @@ constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
      "outliers count by their size and not by its square, from 1.345 robust deviations of the target on, or "
      "from DELTA on with "
      "huber(DELTA); poisson: for counts, with predictions above 0; gamma: for amounts above 0 whose spread "
-     "grows with their mean"},
+     "grows with their mean; quantile(PART): that part of the targets is to be below the prediction, as in "
+     "quantile(0.9); squared_hinge: for two classes, rows that are well on their side cost nothing; "
+     "one_vs_rest: for classes, a score of each against all others"},
     {"features", &FitOptions::features, "EXPRESSION", 0, 0,
      "dictionary of candidate features, e.g. \"linear + gaussian(order=2)\"; default: by the number of rows "
      "and columns and "

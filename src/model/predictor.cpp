@@ -11,6 +11,7 @@
 #include "core/row_blocks.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
+#include "model/scoring.hpp"
 
 namespace mfga {
 namespace {
@@ -235,7 +236,7 @@ double Predictor::predict(std::span<const double> row) const {
 
 double Predictor::probability(std::span<const double> row) const {
   check_classes(impl_->model);
-  return Model::probability_from_score(impl_->score_of(row));
+  return Model::probability_from_score(log_odds(impl_->model, impl_->score_of(row)));
 }
 
 std::vector<double> Predictor::scores(const TableView& x) const { return scores(x, impl_->columns_in(x)); }

@@ -1,5 +1,8 @@
-// Whether a model can be used.
+// What models share inside the library.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "mfga/model.hpp"
 
@@ -7,5 +10,14 @@ namespace mfga {
 
 // Throws Error(kNumerical) if a number of the model is not finite.
 void check_finite(const Model& model);
+
+// Of a score of two classes: the score itself, but for losses with another one.
+[[nodiscard]] double log_odds(const Model& model, double score);
+
+// Of several classes: scores whose softmax is their probabilities, [rows x classes].
+[[nodiscard]] std::vector<double> softmax_scores(const Model& model, std::span<const double> scores);
+
+// The value of the column that the terms see as this one; where the scale is flat, the lowest.
+[[nodiscard]] double in_units(double seen, const ModelInput& input);
 
 }  // namespace mfga

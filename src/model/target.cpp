@@ -205,13 +205,14 @@ PreparedTarget prepare_numbers(const TrainingData& data, const Loss& loss, bool 
     std::vector<double> values(y.begin(), y.end());
     if (target.columns > 1) output.name = name;
     if (loss.is_of_differences()) {
-      if (target.columns > 1 && std::ssize(units) == target.columns) {
+      const bool has_units = target.columns > 1 || loss.needs_units_of_spread();
+      if (has_units && std::ssize(units) == target.columns) {
         output.shift = units[k].shift;
         output.scale = units[k].scale;
       } else if (scale_by_range) {
         output.shift = 0.5 * (lowest + highest);
         output.scale = 0.5 * (highest - lowest);
-      } else if (target.columns > 1) {
+      } else if (has_units) {
         // No target counts more than another; outliers do not matter to losses that they do not matter to.
         const TargetColumn column{values, data.weights};
         const double robust = loss.constant_curvature() ? 0 : robust_deviation(column);
@@ -270,8 +271,10 @@ Task resolve_task(const std::optional<Task>& choice, std::string_view loss, cons
 
 std::shared_ptr<const Loss> resolve_loss(std::string_view choice, Task task, const TrainingData& data) {
   const bool has_classes = task == Task::kClassification;
-  if (choice == "softmax" || (choice.empty() && has_classes)) {
+  if (choice == "softmax" || choice == "one_vs_rest" || (choice.empty() && has_classes)) {
     const std::size_t classes = classes_of(data).size();
+    if (choice == "one_vs_rest")
+      return find_loss(classes > 2 ? fmt::format("one_vs_rest({})", classes) : "logistic");
     if (choice == "softmax" || classes > 2) return find_loss(fmt::format("softmax({})", classes));
   }
   if (choice.empty()) return find_loss(has_classes ? "logistic" : "squared");

@@ -40,11 +40,13 @@ class TunedSearch {
   using Models = std::vector<TunedModel>;
 
   [[nodiscard]] Models first_round(std::span<const double> select_ridges, std::span<const double> ridges) {
+    // From the largest on. In a race, on few rows, a smaller one must be better beyond chance.
     Models best;
-    for (const double ridge : select_ridges) {
-      Models tried = nothing(folds_, ridge, true);
+    for (auto ridge = select_ridges.rbegin(); ridge != select_ridges.rend(); ++ridge) {
+      Models tried = nothing(folds_, *ridge, true);
       add_round(tried, ridges);
-      if (best.empty() || is_better(tried, best)) best = std::move(tried);
+      if (best.empty() || (options_.is_race ? is_clearly_worse(best, tried) : is_better(tried, best)))
+        best = std::move(tried);
       if (options_.is_late()) break;
     }
     return best;

@@ -1,10 +1,12 @@
 // Tables with missing values, from training to prediction.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "mfga/columns.hpp"
+#include "mfga/error.hpp"
 #include "mfga/fit.hpp"
 #include "mfga/predictor.hpp"
 #include "model/plain_fit.hpp"
@@ -95,6 +97,52 @@ TEST(MissingInModels, CountAsTheCentreWhereTheyAreNew) {
     const std::vector<double> expected = model.predict(filled.view());
     for (std::size_t n = 0; n < found.size(); ++n) EXPECT_NEAR(found[n], expected[n], 1e-9);
   }
+}
+
+TEST(MissingInModels, AreKnownToSavedModelsOfClasses) {
+  const Sample sample;
+  FitOptions options;
+  options.features = "linear";
+  options.terms = 3;
+  options.tune = Tuning::none();
+  options.task = Task::kClassification;
+  for (const double classes : {2.0, 3.0}) {
+    std::vector<double> y;
+    for (std::size_t n = 0; n < sample.y.size(); ++n)
+      y.push_back(std::clamp(std::floor(sample.y[n] + 0.5 * classes), 0.0, classes - 1));
+    const Model model = fit({.x = sample.x.view(), .y = y}, options).model;
+    const std::string text = model_to_json(model);
+    EXPECT_NE(text.find("\"version\": 6"), std::string::npos);
+    const Model loaded = model_from_json(text, "m.json");
+    EXPECT_EQ(loaded.outputs.size(), classes == 2 ? 1U : 3U);
+    EXPECT_EQ(loaded.predict(sample.x.view()), model.predict(sample.x.view()));
+    EXPECT_EQ(model_to_json(loaded), text);
+  }
+}
+
+TEST(MissingInModels, WrongFieldsOfSavedModelsAreRefused) {
+  Model model;
+  model.n_columns = 3;
+  model.text_columns = {{"t", 1, {"other", "p"}, {"q", "r"}}};
+  model.inputs = {{"a=missing", 0, 0.5, 0.5}, {"t=p", 2, 0.5, 0.5}};
+  model.inputs[0].is_missing = true;
+  model.missing_texts = {"-1"};
+  const std::string text = model_to_json(model);
+  const Model loaded = model_from_json(text, "m.json");
+  EXPECT_EQ(loaded.text_columns, model.text_columns);
+  EXPECT_EQ(loaded.missing_texts, model.missing_texts);
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const std::size_t at = changed.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    changed.replace(at, from.size(), to);
+    EXPECT_THROW(static_cast<void>(model_from_json(changed, "m.json")), Error) << to;
+  };
+  refused("a=missing", "a");
+  refused("\"is_missing\":true", "\"is_missing\":1");
+  refused("[\"q\",\"r\"]", "[\"r\",\"q\"]");
+  refused("[\"other\",\"p\"]", "[\"others\",\"p\"]");
+  refused("[\"-1\"]", "[1]");
 }
 
 TEST(MissingInModels, DoNotDependOnThreads) {

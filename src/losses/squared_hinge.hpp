@@ -1,0 +1,9 @@
+#pragma once
+
+#include "losses/loss.hpp"
+
+namespace mfga {
+
+[[nodiscard]] const Loss& squared_hinge_loss();
+
+}  // namespace mfga

@@ -1,0 +1,64 @@
+// The number of terms, and the rows that choose it, on the command line.
+#include <cmath>
+
+#include "cli/tool.hpp"
+
+namespace mfga {
+namespace {
+
+// a,b,c, a person with so many rows, and y.
+std::string table_of_persons(std::size_t rows_of_each) {
+  std::string text = "a,b,c,who,y\n";
+  std::size_t n = 0;
+  for (const SmallRow& row : small_rows(400)) {
+    text += fmt::format("{},{},{},person {},{}\n", row.a, row.b, row.c, n / rows_of_each,
+                        row.a + std::abs(row.b) + 0.1 * row.c);
+    ++n;
+  }
+  return text;
+}
+
+class SizeCommand : public ToolTest {};
+
+TEST_F(SizeCommand, ThePathOfSizesGoesToAFile) {
+  const std::string table = write(table_of_persons(10));
+  const ToolResult first = run_well({"train", table, "--group", "who", "--path", path("path.csv")});
+  EXPECT_NE(first.out.find(" terms chosen of "), std::string::npos) << first.out;
+  EXPECT_TRUE(content("path.csv").starts_with("terms,held_out,standard_error,ridge,chosen\n10,"))
+      << content("path.csv");
+  run_well({"train", table, "--group", "who", "--path", path("path.json"), "--quiet"});
+  const Json sizes = Json::parse(content("path.json"));
+  EXPECT_GE(sizes.size(), 2U);
+  int chosen = 0;
+  for (const Json& size : sizes) chosen += size["chosen"].get<bool>() ? 1 : 0;
+  EXPECT_EQ(chosen, 1);
+}
+
+TEST_F(SizeCommand, AGroupIsNoPredictorAndFoldsMayGoByTime) {
+  const std::string table = write(table_of_persons(10));
+  for (const Arguments& more : {Arguments{"--group", "who"},
+                                {"--group", "who", "--test-fraction", "0.3"},
+                                {"--ignore", "who", "--folds", "time"},
+                                {"--ignore", "who", "--folds", "time", "--ridge", "cv"}}) {
+    Arguments arguments = {"train", table, "--tune", "no"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Json report = run_json(arguments);
+    EXPECT_EQ(report["inputs"], 3);
+    EXPECT_GT(report["train"]["r2"].get<double>(), 0.9);
+    EXPECT_FALSE(report["sizes"].empty());
+  }
+}
+
+TEST_F(SizeCommand, RefusesWhatCannotBe) {
+  const std::string table = write(table_of_persons(10));
+  expect_message(run_refused({"train", table, "--path", path("p"), "--terms", "5"}),
+                 {"--path", "--terms auto"});
+  expect_message(run_refused({"train", table, "--group", "y"}), {"--group", "is the target"});
+  expect_message(run_refused({"train", table, "--group", "nobody"}), {"--group", "nobody"});
+  expect_message(run_refused({"train", table, "--terms", "some"}), {"--terms", "auto"});
+  const std::string few = write(table_of_persons(200), "few.csv");
+  expect_message(run_refused({"train", few, "--group", "who", "--ridge", "cv"}), {"groups", "--folds"});
+}
+
+}  // namespace
+}  // namespace mfga
