@@ -166,6 +166,18 @@ def test_several_classes(classes, quick):
     assert model.decision_function(x).shape == (400, 3)
 
 
+def test_weights_of_classes(quick):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 2))
+    y = (x[:, 0] + rng.normal(size=600) > 1.5).astype(int)
+    plain, balanced = (MFGAClassifier(class_weight=weight, **quick).fit(x, y) for weight in (None, "balanced"))
+    rare = y == 1
+    assert balanced.predict(x)[rare].mean() > plain.predict(x)[rare].mean() + 0.2
+    given = MFGAClassifier(class_weight={0: 1, 1: 3}, **quick).fit(x, y)
+    weighted = MFGAClassifier(**quick).fit(x, y, sample_weight=np.where(rare, 3, 1))
+    assert np.array_equal(given.decision_function(x), weighted.decision_function(x))
+
+
 def test_one_class_is_refused(table, quick):
     x, _ = table
     with pytest.raises(ValueError, match="one class"):
