@@ -1,0 +1,8 @@
+"""Small, readable non-linear models by greedy selection of kernel features."""
+
+from . import _core
+from ._estimators import MFGAClassifier, MFGARegressor, load
+from ._selector import FeatureSelector
+
+__all__ = ["FeatureSelector", "MFGAClassifier", "MFGARegressor", "load"]
+__version__ = _core.version()

@@ -1,0 +1,110 @@
+"""Fits and models of the mfga library; use the estimators of `mfga`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def version() -> str: ...
+
+def option_tables() -> dict:
+    """The rows of the tables of options: name, default, value, help."""
+
+def has_infinite(x: Annotated[NDArray, dict(device='cpu', writable=False)]) -> bool:
+    """Whether a number of an array is infinite."""
+
+class Progress:
+    """Where a fit stands."""
+
+    @property
+    def terms(self) -> int: ...
+
+    @property
+    def terms_wanted(self) -> int: ...
+
+    @property
+    def risk(self) -> float: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def validated(self) -> float: ...
+
+    @property
+    def tuning_steps(self) -> int: ...
+
+    @property
+    def phase(self) -> str: ...
+
+    @property
+    def done(self) -> float: ...
+
+class Model:
+    """A trained model."""
+
+    @staticmethod
+    def from_json(text: str) -> Model: ...
+
+    @staticmethod
+    def load(path: str) -> Model: ...
+
+    def save(self, path: str) -> None: ...
+
+    def to_json(self) -> str: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def scores(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], threads: int = 0) -> NDArray[numpy.float64]: ...
+
+    def predictions(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], threads: int = 0) -> NDArray[numpy.float64]: ...
+
+    def probabilities(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], threads: int = 0) -> NDArray[numpy.float64]: ...
+
+    def terms_as_outputs(self) -> Model: ...
+
+    def formula(self, most_terms: int) -> str: ...
+
+    def table_formula(self) -> str: ...
+
+    def full_formula(self) -> str: ...
+
+    def terms(self) -> list: ...
+
+    @property
+    def n_terms(self) -> int: ...
+
+    @property
+    def task(self) -> str: ...
+
+    @property
+    def loss(self) -> str: ...
+
+    @property
+    def target_name(self) -> str: ...
+
+    @property
+    def labels(self) -> list[str]: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def unnamed_columns(self) -> int: ...
+
+    @property
+    def output_names(self) -> list[str]: ...
+
+    @property
+    def text_columns(self) -> list[tuple[str, int, list[str], list[str]]]: ...
+
+    @property
+    def inputs(self) -> list[tuple[str, int]]: ...
+
+    @property
+    def intercepts(self) -> list[float]: ...
+
+def fit(x: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: Mapping[str, str], columns: Sequence[str], target_name: str, target_names: Sequence[str], labels: Sequence[str], text_columns: Sequence[tuple[str, int, Sequence[str], Sequence[str]]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, start: Model | None, callback: object | None) -> tuple:
+    """Learns a model; the report of the fit comes with it."""

@@ -1,0 +1,295 @@
+"""The estimators: scikit-learn's contract around the library's `fit` and its models."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from . import _core, _input
+from ._base import Estimator, documented
+from ._options import python_spelling
+from ._saved import label_texts, labels_of
+
+
+@documented("For numbers: squared, huber, huber(DELTA), poisson, gamma or quantile(PART).")
+class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
+    """Regression by a small formula: greedily selected kernel features, tuned to where they fit.
+
+    `MFGARegressor().fit(X, y)` learns what `mfga train` learns from the same rows. Several targets, as columns of y,
+    are learned together.
+
+    Parameters
+    ----------
+    PARAMETERS
+
+    Attributes
+    ----------
+    ATTRIBUTES
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from mfga import MFGARegressor
+    >>> X, y = make_friedman1(n_samples=300, random_state=0)
+    >>> model = MFGARegressor(terms=5, features="linear + hinge", tune=False).fit(X, y)
+    >>> round(model.score(X, y), 2) > 0.8
+    True
+    >>> model.n_terms_
+    5
+    """
+
+    _task = "regression"
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            Numbers, NaN where one is missing; of frames also truth values, texts and categories. Nothing is copied that
+            need not be.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            The targets.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts: 2 is two copies of it, 0 is none.
+        groups : array of shape (n_samples,), default=None
+            Rows of a group are held out together, where some are held out.
+
+        Returns
+        -------
+        self : object
+            Fitted.
+        """
+        names = list(map(str, y.columns)) if hasattr(y, "columns") else None
+        x, y, columns = _input.read_training(self, X, y, multi_output=True, y_numeric=True)
+        targets = np.asarray(y, dtype=np.float64)
+        n_targets = 1 if targets.ndim == 1 else targets.shape[1]
+        if names is None and n_targets > 1:
+            names = [f"y{k}" for k in range(n_targets)]
+        self._learn(
+            x, np.ascontiguousarray(targets.T).ravel(), columns, sample_weight, groups, target_names=names or ()
+        )
+        self._has_columns_of_targets = targets.ndim == 2
+        return self
+
+    def predict(self, X):
+        """Predict the targets of rows.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            The predictions.
+        """
+        values = self._values("predictions", X)
+        return values.reshape(-1, 1) if values.ndim == 1 and self._has_columns_of_targets else values
+
+    def _take(self, model, path):
+        super()._take(model, path)
+        self._has_columns_of_targets = len(model.output_names) > 1
+        return self
+
+
+@documented("For two classes: logistic or squared_hinge; for more: softmax; for any number: one_vs_rest.")
+class MFGAClassifier(ClassifierMixin, Estimator):
+    """Classification by a small formula: greedily selected kernel features, tuned to where they fit.
+
+    `MFGAClassifier().fit(X, y)` learns what `mfga train --task classification` learns from the same rows, for any
+    number of classes.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        How much the rows of each class count; "balanced": all classes together count the same.
+    PARAMETERS
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    ATTRIBUTES
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mfga import MFGAClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = MFGAClassifier(terms=4, features="linear + hinge", tune=False).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    >>> model.predict_proba(X[:2]).shape
+    (2, 3)
+    """
+
+    _task = "classification"
+
+    def __init__(
+        self,
+        terms="auto",
+        *,
+        class_weight=None,
+        features=None,
+        ridge="auto",
+        loss="auto",
+        tune="auto",
+        effort="normal",
+        choose="1se",
+        per_step=1,
+        scale="auto",
+        select="auto",
+        search="greedy",
+        refine=False,
+        metric="none",
+        nu="uniform",
+        intercept="auto",
+        tolerance=0,
+        time_limit=0,
+        tune_every=0,
+        shortlist=0,
+        engine="auto",
+        precision="mixed",
+        memory_limit=0,
+        folds=5,
+        ridges=None,
+        warm_start=False,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+        callback=None,
+    ):
+        shared = {name: value for name, value in locals().items() if name not in ("self", "class_weight")}
+        Estimator.__init__(self, **shared)
+        self.class_weight = class_weight
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            Numbers, NaN where one is missing; of frames also truth values, texts and categories. Nothing is copied that
+            need not be.
+        y : array of shape (n_samples,)
+            The classes: numbers or texts.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts: 2 is two copies of it, 0 is none.
+        groups : array of shape (n_samples,), default=None
+            Rows of a group are held out together, where some are held out.
+
+        Returns
+        -------
+        self : object
+            Fitted.
+        """
+        name = getattr(y, "name", None)
+        x, y, columns = _input.read_training(self, X, y)
+        check_classification_targets(y)
+        classes, positions = np.unique(column_or_1d(y), return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y has one class, {classes[0]!r}; two classes or more are needed to learn from")
+        if getattr(self, "class_weight", None) is not None:
+            class_weights = compute_sample_weight(self.class_weight, y)
+            sample_weight = class_weights if sample_weight is None else class_weights * np.asarray(sample_weight)
+        self._learn(
+            x,
+            positions.astype(np.float64),
+            columns,
+            sample_weight,
+            groups,
+            target_names=(str(name),) if name else (),
+            labels=label_texts(classes),
+        )
+        self.classes_ = classes
+        return self
+
+    def decision_function(self, X):
+        """Score rows: of two classes the log-odds of the second, of more a score for each.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
+        scores = self._values("scores", X)
+        # With `loss="one_vs_rest"` two classes have a score each.
+        return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X):
+        """Predict the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        second = self._values("probabilities", X)
+        return np.stack([1 - second, second], axis=1) if second.ndim == 1 else second
+
+    def predict_log_proba(self, X):
+        """Predict the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X):
+        """Predict the classes of rows.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes.
+        """
+        positions = self._values("predictions", X).astype(np.intp)
+        return self.classes_[positions]
+
+    def _take(self, model, path):
+        super()._take(model, path)
+        self.classes_ = labels_of(model.labels)
+        return self
+
+
+def load(path):
+    """Load a model that was saved by an estimator or by the command line.
+
+    Parameters
+    ----------
+    path : str or path
+        Of the file.
+
+    Returns
+    -------
+    estimator : MFGARegressor or MFGAClassifier
+        Fitted, with default parameters.
+    """
+    with python_spelling():
+        model = _core.Model.load(str(path))
+    return (MFGARegressor if model.task == "regression" else MFGAClassifier)()._take(model, path)

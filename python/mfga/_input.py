@@ -1,0 +1,249 @@
+"""From what users have - arrays, frames, Arrow tables - to the numbers that the library learns from.
+
+A column of text becomes a column of 0 and 1 for each of its levels, as the command line does it with files.
+"""
+
+import warnings
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+from ._texts import is_missing, level_finder, levels_of, texts_of
+
+# Whether missing values are allowed; the one place that decides it. scikit-learn says what it says of others.
+ALLOWS_MISSING = True
+
+NUMBERS = {
+    "dtype": [np.float64, np.float32],
+    "order": None,
+    "ensure_all_finite": "allow-nan" if ALLOWS_MISSING else True,
+}
+
+
+def is_frame(X):
+    """Tell whether X has named columns."""
+    return nw.dependencies.is_into_dataframe(X) or isinstance(X, nw.DataFrame) or hasattr(X, "__arrow_c_stream__")
+
+
+def frame_of(X):
+    """Wrap a frame so that all kinds are used in one way; others pass through."""
+    if isinstance(X, nw.DataFrame):
+        return X
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)
+    if hasattr(X, "__arrow_c_stream__"):
+        return nw.from_arrow(X, backend=_arrow_backend())
+    return X
+
+
+def _arrow_backend():
+    for name in ("pyarrow", "polars", "pandas"):
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        return name
+    raise ImportError("reading this table needs pyarrow, polars or pandas; install one of them")
+
+
+def columns_by_name(frame):
+    """The columns of a frame; `frame[name]` would be a row if the name is a number."""
+    return dict(zip(frame.columns, frame.iter_columns(), strict=True))
+
+
+def kind_of(column):
+    """Tell whether a column is one of numbers or of text."""
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "numbers"
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    if dtype in (nw.Object, nw.Unknown):
+        values = column.to_numpy()
+        if all(isinstance(value, str) or is_missing(value) for value in values):
+            return "text"
+        try:
+            values.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"the column {column.name!r} holds other things than numbers and texts, such as "
+                f"{next(value for value in values if not isinstance(value, (str, int, float)))!r}"
+            ) from None
+        return "numbers"
+    raise ValueError(
+        f"the column {column.name!r} is of type {dtype}; expected numbers, truth values, texts or categories. "
+        "Turn it into one of these, or leave it out"
+    )
+
+
+def _numbers_of(column):
+    values = column.to_numpy()
+    if values.dtype == object:  # missing values among whole numbers or truth values
+        values = np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
+    return values
+
+
+class Columns:
+    """What became of the columns of a frame: numbers, or levels of text.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the columns of the frame, in order; None for one that is not used.
+    levels : dict of str to list of str
+        The levels of those that are text; none of one that is left out.
+    rare : dict of str to list of str
+        The texts of the level `other`, where there are such.
+    has_names : bool, default=True
+        Whether columns are found by name; else by position.
+    """
+
+    def __init__(self, names, levels, rare=(), has_names=True):
+        self.names = list(names)
+        self.levels = dict(levels)
+        self.rare = dict(rare)
+        self.has_names = has_names
+
+    @classmethod
+    def of(cls, frame):
+        """Look at the columns of a frame for training."""
+        levels, rare = {}, {}
+        for name, column in columns_by_name(frame).items():
+            if kind_of(column) != "text":
+                continue
+            is_category = column.dtype in (nw.Categorical, nw.Enum)
+            levels[name], rare_here, reason = levels_of(texts_of(column), is_category)
+            if rare_here:
+                rare[name] = rare_here
+            if reason:
+                warnings.warn(f"the column {name!r} is left out: it {reason}", UserWarning, stacklevel=4)
+        return cls(frame.columns, levels, rare)
+
+    @property
+    def input_names(self):
+        """The names of the columns of numbers."""
+        result = []
+        for name in self.names:
+            result += [f"{name}={level}" for level in self.levels[name]] if name in self.levels else [str(name)]
+        return result
+
+    @property
+    def text_columns(self):
+        """Which columns of numbers are levels: name, first position, levels, rare texts."""
+        result, first = [], 0
+        for name in self.names:
+            if self.levels.get(name):
+                result.append((str(name), first, self.levels[name], self.rare.get(name, [])))
+            first += len(self.levels.get(name, [name]))
+        return result
+
+    def numbers(self, frame):
+        """The columns of numbers, by columns in memory."""
+        matrix = np.empty((len(frame), len(self.input_names)), dtype=np.float64, order="F")
+        columns = columns_by_name(frame)
+        if not self.has_names:
+            columns = dict(zip(self.names, columns.values(), strict=True))
+        place = 0
+        for name in self.names:
+            width = len(self.levels.get(name, [name]))
+            block = matrix[:, place : place + width]
+            if name is None:
+                block[:] = 0
+            elif name in self.levels:
+                self._fill(block, name, columns[name])
+            else:
+                block[:, 0] = _numbers_of(columns[name])
+            place += width
+        return matrix
+
+    def _fill(self, block, name, column):
+        if block.shape[1] == 0:
+            return
+        texts = texts_of(column)
+        find = level_finder(self.levels[name], self.rare.get(name, ()))
+        found = np.array([find(text) for text in texts])
+        block[:] = 0
+        rows = np.flatnonzero(found >= 0)
+        block[rows, found[rows]] = 1
+        block[found == -1] = np.nan
+        if unknown := [texts[row] for row in np.flatnonzero(found == -2)]:
+            warnings.warn(
+                f"{len(unknown)} rows have a text in the column {name!r} that the model does not know, such as "
+                f"{unknown[0]!r}; it counts as none of the known ones",
+                UserWarning,
+                stacklevel=6,
+            )
+
+
+class _Named:
+    """Stands for a frame whose names an older scikit-learn would not find."""
+
+    def __init__(self, frame):
+        self.shape = frame.shape
+        self.column_names = lambda: frame.columns
+
+    def __dataframe__(self, *_, **__):
+        return self
+
+
+def _as_known_frame(X):
+    """The frame, and as scikit-learn knows it."""
+    frame = frame_of(X)
+    native = frame.to_native()
+    if _get_feature_names(native) is None and all(isinstance(name, str) for name in frame.columns):
+        native = _Named(frame)
+    return frame, native
+
+
+def read_training(estimator, X, y, **y_options):
+    """Check X and y of a fit, and set `n_features_in_` and `feature_names_in_`.
+
+    Returns
+    -------
+    x : array of numbers
+    y : array
+    columns : Columns or None
+        If X has columns of text.
+    """
+    if is_frame(X):
+        frame, native = _as_known_frame(X)
+        columns = Columns.of(frame)
+        if columns.levels or not nw.dependencies.is_pandas_dataframe(native):
+            y = validate_data(estimator, y=y, **y_options)
+            validate_data(estimator, native, skip_check_array=True)
+            x = check_array(
+                columns.numbers(frame), ensure_min_samples=2, estimator=estimator, input_name="X", **NUMBERS
+            )
+            if len(y) != len(x):
+                raise ValueError(f"Found input variables with inconsistent numbers of samples: {[len(x), len(y)]}")
+            return x, y, columns if columns.levels else None
+        X = native
+    x, y = validate_data(estimator, X, y, ensure_min_samples=2, **NUMBERS, **y_options)
+    return x, y, None
+
+
+def read_rows(estimator, X):
+    """Check X of a fitted estimator; gives the array of numbers that its model takes."""
+    columns = estimator._columns
+    if columns is None:
+        if is_frame(X):
+            frame, X = _as_known_frame(X)
+            if not nw.dependencies.is_pandas_dataframe(X):
+                validate_data(estimator, X, skip_check_array=True, reset=False)
+                x = Columns(frame.columns, {}).numbers(frame)
+                return check_array(x, estimator=estimator, input_name="X", **NUMBERS)
+        return validate_data(estimator, X, reset=False, **NUMBERS)
+    if not is_frame(X):
+        raise ValueError(
+            f"X is no frame; {type(estimator).__name__} has learned from one with the text columns "
+            f"{', '.join(map(repr, columns.levels))}, and needs the same columns"
+        )
+    frame, native = _as_known_frame(X)
+    if hasattr(estimator, "feature_names_in_") or not columns.has_names:
+        validate_data(estimator, native, skip_check_array=True, reset=False)
+    # A loaded model knows some names: other columns do not matter.
+    elif missing := [name for name in columns.names if name is not None and name not in frame.columns]:
+        raise ValueError(f"X lacks the columns {', '.join(map(repr, missing))}, which the model uses")
+    return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)

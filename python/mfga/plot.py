@@ -1,0 +1,130 @@
+"""Pictures of fitted estimators; they need matplotlib (`pip install mfga[plot]`)."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["effects", "path", "terms"]
+
+_GRID = 50
+_SOME_ROWS = 200
+
+
+def _axes(ax):
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib; install mfga[plot], or matplotlib") from error
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def path(model, ax=None):
+    """Draw the loss by number of terms.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted here; a loaded one does not have what it takes.
+    ax : matplotlib axes or None, default=None
+        Where to draw; None: on a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With the loss on the training rows and, with `terms="auto"`, that of held-out rows with standard errors.
+    """
+    check_is_fitted(model)
+    if not model.report_:
+        raise ValueError("the model was loaded from a file, which does not have the path of its fit")
+    ax = _axes(ax)
+    steps = [(0, model.report_["initial_risk"])] + [(step["terms"], step["risk"]) for step in model.report_["path"]]
+    ax.plot(*zip(*steps, strict=True), label="training rows")
+    sizes = sorted(model.report_["sizes"], key=lambda size: size["terms"])
+    if sizes:
+        numbers, losses, errors = ([size[key] for size in sizes] for key in ("terms", "held_out", "standard_error"))
+        ax.errorbar(numbers, losses, yerr=errors, marker=".", capsize=2, label="held-out rows")
+        chosen = [size for size in sizes if size["chosen"]]
+        ax.plot([s["terms"] for s in chosen], [s["held_out"] for s in chosen], "o", label="chosen")
+    ax.set(xlabel="terms", ylabel="mean loss")
+    ax.legend()
+    return ax
+
+
+def terms(model, most=20, ax=None):
+    """Draw the coefficients of the terms as bars, the first selected on top.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, with one output.
+    most : int, default=20
+        How many terms.
+    ax : matplotlib axes or None, default=None
+        Where to draw; None: on a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With a bar per term.
+    """
+    check_is_fitted(model)
+    if len(model._model.output_names) > 1:
+        raise ValueError("the model has several outputs; `terms_` has the coefficients of each")
+    ax = _axes(ax)
+    shown = model._model.terms()[:most]
+    places = np.arange(len(shown))
+    ax.barh(places, [term["coefficients"][0] for term in shown])
+    ax.set_yticks(places, [term["term"] for term in shown])
+    ax.invert_yaxis()
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_xlabel("coefficient")
+    return ax
+
+
+def effects(model, X, columns=None, ax=None):
+    """Draw what the model makes of single columns: the mean score when all rows have one value of it.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted on numbers, with one output.
+    X : array or DataFrame of shape (n_samples, n_features)
+        Rows to average over; of more than 200, 200 are drawn.
+    columns : list of int or None, default=None
+        Which columns, by position; None: those that the terms use most often, four at most.
+    ax : matplotlib axes or None, default=None
+        Where to draw; None: on a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With a line per column, over its quantiles.
+    """
+    from ._input import read_rows
+
+    check_is_fitted(model)
+    if len(model._model.output_names) > 1 or model._columns is not None:
+        raise ValueError("effects are drawn for models of numbers with one output")
+    x = np.array(read_rows(model, X), dtype=np.float64)
+    quantiles = np.linspace(0.01, 0.99, _GRID)
+    grids = np.quantile(x, quantiles, axis=0)
+    if len(x) > _SOME_ROWS:
+        x = x[check_random_state(0).permutation(len(x))[:_SOME_ROWS]]
+    names = getattr(model, "feature_names_in_", None)
+    names = [f"x{i}" for i in range(x.shape[1])] if names is None else list(names)
+    if columns is None:
+        used = [name for term in model._model.terms() for name in term["inputs"]]
+        columns = sorted(range(len(names)), key=lambda i: -used.count(names[i]))[:4]
+    ax = _axes(ax)
+    for column in columns:
+        means = []
+        for value in grids[:, column]:
+            changed = x.copy()
+            changed[:, column] = value
+            means.append(model._model.scores(changed).mean())
+        ax.plot(quantiles, means, label=names[column])
+    ax.set(xlabel="quantile of the column", ylabel="mean score")
+    ax.legend()
+    return ax

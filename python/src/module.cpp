@@ -1,0 +1,325 @@
+// mfga._core: fits and models for the Python package. Arrays are used where they are; the interpreter's lock
+// is released while there is work to do.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+
+#include "mfga/error.hpp"
+#include "mfga/version.hpp"
+#include "src/options.hpp"
+#include "src/report.hpp"
+
+namespace mfga::python {
+namespace nb = nanobind;
+namespace {
+
+using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Result = nb::ndarray<nb::numpy, double>;
+using Groups = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Name, first column, levels, rare texts.
+using TextColumns =
+    std::vector<std::tuple<std::string, Index, std::vector<std::string>, std::vector<std::string>>>;
+
+// How often this process is a fork of one that had loaded the module: threads stay behind in the parent.
+std::atomic<int> forks = 0;
+
+TableView table_of(const Array& x) {
+  if (x.ndim() != 2) throw Error(ErrorKind::kInvalidArgument, "expected an array of two dimensions");
+  const auto rows = static_cast<Index>(x.shape(0));
+  const auto cols = static_cast<Index>(x.shape(1));
+  if (x.dtype() == nb::dtype<double>())
+    return ConstMatrixView{static_cast<const double*>(x.data()), rows, cols, x.stride(0), x.stride(1)};
+  if (x.dtype() == nb::dtype<float>())
+    return ConstFloatMatrixView{static_cast<const float*>(x.data()), rows, cols, x.stride(0), x.stride(1)};
+  throw Error(ErrorKind::kInvalidArgument, "expected an array of float64 or float32");
+}
+
+std::span<const double> span_of(const Numbers& numbers) { return {numbers.data(), numbers.shape(0)}; }
+
+Result array_of(std::vector<double> values, std::size_t columns) {
+  auto* const kept = new std::vector<double>(std::move(values));
+  const nb::capsule owner(kept, [](void* pointer) noexcept {
+    delete static_cast<std::vector<double>*>(pointer);  // NOLINT(cppcoreguidelines-owning-memory)
+  });
+  const std::size_t rows = columns > 0 ? kept->size() / columns : 0;
+  if (columns == 1) return {kept->data(), {rows}, owner};
+  return {kept->data(), {rows, columns}, owner};
+}
+
+// A model, and what predicts with it, made when it is first asked for.
+class SharedModel {
+ public:
+  explicit SharedModel(Model model) : model_(std::move(model)) {}
+  SharedModel(const SharedModel&) = delete;
+  SharedModel& operator=(const SharedModel&) = delete;
+  ~SharedModel() { forget_if_forked(); }
+
+  [[nodiscard]] const Model& model() const { return model_; }
+
+  // Nothing here lets go of the interpreter's lock, so no fork finds the mutex taken.
+  [[nodiscard]] std::shared_ptr<const Predictor> predictor(int threads) {
+    const std::lock_guard lock(mutex_);
+    forget_if_forked();
+    if (!predictor_ || threads_ != threads) predictor_ = std::make_shared<Predictor>(model_, threads);
+    threads_ = threads;
+    return predictor_;
+  }
+
+ private:
+  // Its threads do not exist in a fork, so nobody can wait for their end: it is left where it is.
+  void forget_if_forked() {
+    if (forks_ == forks.load()) return;
+    forks_ = forks.load();
+    if (predictor_) new std::shared_ptr<const Predictor>(std::move(predictor_));  // NOLINT
+    predictor_.reset();
+  }
+
+  Model model_;
+  std::mutex mutex_;
+  std::shared_ptr<const Predictor> predictor_;
+  int threads_ = 0;
+  int forks_ = forks.load();
+};
+
+enum class Wanted { kScores, kPredictions, kProbabilities };
+
+template <Wanted kWanted>
+Result values_of(SharedModel& shared, const Array& x, int threads) {
+  const std::shared_ptr<const Predictor> predictor = shared.predictor(threads);
+  const Model& model = shared.model();
+  const TableView table = table_of(x);
+  std::vector<double> values;
+  // One row is done before the lock would have been given away and come back.
+  if (table.rows == 1 && table.pieces.front().doubles != nullptr && table.pieces.front().col_stride == 1) {
+    values.resize(static_cast<std::size_t>(model.n_outputs()));
+    predictor->scores(std::span(table.pieces.front().doubles, static_cast<std::size_t>(table.cols)), values);
+  } else {
+    const nb::gil_scoped_release release;
+    values = predictor->scores(table);
+  }
+  auto columns = static_cast<std::size_t>(model.n_outputs());
+  if (kWanted == Wanted::kPredictions) {
+    values = model.predictions_from_scores(values);
+    if (model.task == Task::kClassification) columns = 1;
+  } else if (kWanted == Wanted::kProbabilities) {
+    values = model.probabilities_from_scores(values);
+  }
+  return array_of(std::move(values), columns);
+}
+
+// The terms of a model, each as an output of its own.
+std::unique_ptr<SharedModel> terms_as_outputs(const SharedModel& shared) {
+  Model model = shared.model();
+  const std::size_t count = model.terms.size();
+  model.task = Task::kRegression;
+  model.loss.clear();
+  model.labels.clear();
+  model.outputs.assign(count, Output{});
+  for (std::size_t i = 0; i < count; ++i) {
+    model.outputs[i].name = "t" + std::to_string(i);
+    model.terms[i].coefficients.assign(count, 0.0);
+    model.terms[i].coefficients[i] = 1;
+  }
+  return std::make_unique<SharedModel>(std::move(model));
+}
+
+bool has_infinite(const Array& x) {
+  const TableView table = table_of(x);
+  for (Index i = 0; i < table.rows; ++i) {
+    for (Index j = 0; j < table.cols; ++j) {
+      if (std::isinf(table(i, j))) return true;
+    }
+  }
+  return false;
+}
+
+// Shows progress to Python, and looks for signals such as Ctrl-C. What Python raises is kept for the end of
+// the fit, for it must not pass through threads that have no interpreter.
+class Listener {
+ public:
+  explicit Listener(nb::object callback) : callback_(std::move(callback)) {}
+
+  ProgressAction operator()(const Progress& progress) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kInterval = std::chrono::milliseconds(50);
+    // Another thread may hold the lock for some milliseconds: it is asked for seldom if nobody listens.
+    if (callback_.is_none() && Clock::now() - last_asked_ < kInterval) return ProgressAction::kContinue;
+    const nb::gil_scoped_acquire acquire;
+    last_asked_ = Clock::now();
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (callback_.is_none()) return ProgressAction::kContinue;
+      const nb::object answer = callback_(nb::cast(progress));
+      const int is_true = PyObject_IsTrue(answer.ptr());
+      if (is_true < 0) throw nb::python_error();
+      return is_true != 0 ? ProgressAction::kStop : ProgressAction::kContinue;
+    } catch (...) {
+      raised_ = std::current_exception();
+      return ProgressAction::kAbort;
+    }
+  }
+
+  [[nodiscard]] const std::exception_ptr& raised() const { return raised_; }
+
+ private:
+  nb::object callback_;
+  std::exception_ptr raised_;
+  std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
+};
+
+nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::string, std::string>& options,
+                     const std::vector<std::string>& columns, const std::string& target_name,
+                     const std::vector<std::string>& target_names, const std::vector<std::string>& labels,
+                     const TextColumns& text_columns, const std::optional<Numbers>& weights,
+                     const std::optional<Groups>& groups, const SharedModel* start, nb::object callback) {
+  AllOptions all = options_of(options);
+  if (start != nullptr) {
+    all.fit.start = &start->model();
+    all.paper.validate(all.fit);
+  }
+  TrainingData data{.x = table_of(x),
+                    .y = span_of(y),
+                    .columns = columns,
+                    .target_name = target_name,
+                    .labels = labels,
+                    .target_names = target_names};
+  if (columns.empty()) data.unnamed_columns = data.x.cols;
+  if (weights) data.weights = span_of(*weights);
+  if (groups) data.groups = {groups->data(), groups->shape(0)};
+  for (const auto& [name, first, levels, rare] : text_columns)
+    data.text_columns.push_back({name, first, levels, rare});
+  Listener listener(std::move(callback));
+  std::optional<FitResult> result;
+  try {
+    const nb::gil_scoped_release release;
+    result =
+        paper::fit(data, all.fit, all.paper, [&](const Progress& progress) { return listener(progress); });
+  } catch (...) {
+    if (listener.raised()) std::rethrow_exception(listener.raised());
+    throw;
+  }
+  if (listener.raised()) std::rethrow_exception(listener.raised());
+  nb::dict report = report_of(*result);
+  return nb::make_tuple(nb::cast(std::make_unique<SharedModel>(std::move(result->model))), report);
+}
+
+void translate(const std::exception_ptr& pointer, void* /*payload*/) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Error& error) {
+    PyObject* type = PyExc_ValueError;
+    if (error.kind() == ErrorKind::kNumerical) type = PyExc_ArithmeticError;
+    if (error.kind() == ErrorKind::kIo) type = PyExc_OSError;
+    if (error.kind() == ErrorKind::kInterrupted) type = PyExc_KeyboardInterrupt;
+    PyErr_SetString(type, error.what());
+  }
+}
+
+std::vector<std::string> output_names(const SharedModel& shared) {
+  std::vector<std::string> names;
+  for (const Output& output : shared.model().outputs) names.push_back(output.name);
+  return names;
+}
+
+TextColumns text_columns_of(const SharedModel& shared) {
+  TextColumns columns;
+  for (const TextColumn& column : shared.model().text_columns)
+    columns.emplace_back(column.name, column.first, column.levels, column.rare);
+  return columns;
+}
+
+// By the names of their columns.
+std::vector<std::tuple<std::string, Index>> inputs_of(const SharedModel& shared) {
+  std::vector<std::tuple<std::string, Index>> inputs;
+  for (const ModelInput& input : shared.model().inputs)
+    inputs.emplace_back(input.column_name(), input.column);
+  return inputs;
+}
+
+std::unique_ptr<SharedModel> model_from_text(const std::string& text) {
+  return std::make_unique<SharedModel>(model_from_json(text, "the model"));
+}
+
+}  // namespace
+}  // namespace mfga::python
+
+NB_MODULE(_core, m) {
+  using namespace mfga;          // NOLINT(google-build-using-namespace)
+  using namespace mfga::python;  // NOLINT(google-build-using-namespace)
+  using namespace nb::literals;  // NOLINT(google-build-using-namespace)
+  pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  nb::register_exception_translator(translate);
+  m.doc() = "Fits and models of the mfga library; use the estimators of `mfga`.";
+  m.def("version", [] { return std::string(version()); });
+  m.def("option_tables", option_tables, "The rows of the tables of options: name, default, value, help.");
+  m.def("has_infinite", has_infinite, "x"_a, "Whether a number of an array is infinite.");
+
+  nb::class_<Progress>(m, "Progress", "Where a fit stands.")
+      .def_ro("terms", &Progress::terms)
+      .def_ro("terms_wanted", &Progress::terms_wanted)
+      .def_ro("risk", &Progress::risk)
+      .def_ro("seconds", &Progress::seconds)
+      .def_ro("validated", &Progress::validated)
+      .def_ro("tuning_steps", &Progress::tuning_steps)
+      .def_ro("phase", &Progress::phase)
+      .def_ro("done", &Progress::done);
+
+  nb::class_<SharedModel>(m, "Model", "A trained model.")
+      .def_static("from_json", model_from_text, "text"_a)
+      .def_static(
+          "load", [](const std::string& path) { return std::make_unique<SharedModel>(load_model(path)); },
+          "path"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "save",
+          [](const SharedModel& shared, const std::string& path) { save_model(shared.model(), path); },
+          "path"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("to_json", [](const SharedModel& shared) { return model_to_json(shared.model()); })
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::make_tuple(self.type().attr("from_json"), nb::make_tuple(self.attr("to_json")()));
+           })
+      .def("scores", values_of<Wanted::kScores>, "x"_a, "threads"_a = 0)
+      .def("predictions", values_of<Wanted::kPredictions>, "x"_a, "threads"_a = 0)
+      .def("probabilities", values_of<Wanted::kProbabilities>, "x"_a, "threads"_a = 0)
+      .def("terms_as_outputs", terms_as_outputs)
+      .def(
+          "formula",
+          [](const SharedModel& shared, std::size_t most) { return formula_text(shared.model(), most); },
+          "most_terms"_a)
+      .def("table_formula", [](const SharedModel& shared) { return table_formula_text(shared.model()); })
+      .def("full_formula", [](const SharedModel& shared) { return full_formula_text(shared.model()); })
+      .def("terms", [](const SharedModel& shared) { return terms_of(shared.model()); })
+      .def_prop_ro("n_terms", [](const SharedModel& shared) { return shared.model().terms.size(); })
+      .def_prop_ro("task",
+                   [](const SharedModel& shared) { return std::string(task_name(shared.model().task)); })
+      .def_prop_ro("loss", [](const SharedModel& shared) { return shared.model().loss; })
+      .def_prop_ro("target_name", [](const SharedModel& shared) { return shared.model().target_name; })
+      .def_prop_ro("labels", [](const SharedModel& shared) { return shared.model().labels; })
+      .def_prop_ro("n_columns", [](const SharedModel& shared) { return shared.model().n_columns; })
+      .def_prop_ro("unnamed_columns",
+                   [](const SharedModel& shared) { return shared.model().unnamed_columns; })
+      .def_prop_ro("output_names", output_names)
+      .def_prop_ro("text_columns", text_columns_of)
+      .def_prop_ro("inputs", inputs_of)
+      .def_prop_ro("intercepts", [](const SharedModel& shared) {
+        std::vector<double> intercepts;
+        for (const Output& output : shared.model().outputs) intercepts.push_back(output.intercept);
+        return intercepts;
+      });
+
+  m.def("fit", fit_arrays, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a, "target_names"_a,
+        "labels"_a, "text_columns"_a, "weights"_a.none(), "groups"_a.none(), "start"_a.none(),
+        "callback"_a.none(), "Learns a model; the report of the fit comes with it.");
+}
