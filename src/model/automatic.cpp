@@ -112,12 +112,14 @@ AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows, Workers& w
   if (has_few_pairs(rows)) dictionaries.push_back(fmt::format("{} + {}", univariate, kProducts));
   if (const std::string products = hinge_products(rows); !products.empty() && univariate != "linear")
     dictionaries.push_back(fmt::format("{} + {}", univariate, products));
-  if (const Index count = automatic_landmarks(rows); count > 0) {
-    // Narrow ones as well: tuning widens a bump, but hardly finds to where a narrow one is missed.
-    dictionaries.push_back(fmt::format("{} + landmark(count={}, sigma=[auto*0.3, auto])", univariate, count));
-  }
+  const Index landmarks = automatic_landmarks(rows);
+  // Narrow ones as well: tuning widens a bump, but hardly finds to where a narrow one is missed.
+  if (landmarks > 0)
+    dictionaries.push_back(
+        fmt::format("{} + landmark(count={}, sigma=[auto*0.3, auto])", univariate, landmarks));
+  const std::size_t place = dictionaries.size();
   dictionaries.push_back(whole);
-  const std::size_t place = dictionaries.size() - 1;
+  if (landmarks > 0) dictionaries.push_back(fmt::format("linear + landmark(count={})", landmarks));
   return {std::move(dictionaries), place};
 }
 

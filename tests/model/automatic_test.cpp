@@ -59,15 +59,16 @@ TEST(Automatic, DictionariesBeginWithTheSimplest) {
                    "linear + step(knots=32) + hinge(knots=32) + polynomial(degree=2, offset=0)",
                    "linear + step(knots=32) + hinge(knots=32) + hinge(knots=6, interactions=2)",
                    "linear + step(knots=32) + hinge(knots=32) + landmark(count=25, sigma=[auto*0.3, auto])",
-                   features_for(numbers)}));
+                   features_for(numbers), "linear + landmark(count=25)"}));
   // More inputs leave fewer knots to each, and at last none.
   const Texts wide = dictionaries_for(reference::random_matrix(100, 20, 1));
   EXPECT_NE(wide.at(2).find("hinge(knots=3, interactions=2)"), std::string::npos) << wide.at(2);
   for (const std::string& features : dictionaries_for(reference::random_matrix(100, 40, 1)))
     EXPECT_EQ(features.find("interactions"), std::string::npos) << features;
-  EXPECT_EQ(dictionaries_for(binary(100, 4)),
-            (Texts{"linear + polynomial(degree=2, offset=0)",
-                   "linear + landmark(count=25, sigma=[auto*0.3, auto])", features_for(binary(100, 4))}));
+  EXPECT_EQ(
+      dictionaries_for(binary(100, 4)),
+      (Texts{"linear + polynomial(degree=2, offset=0)", "linear + landmark(count=25, sigma=[auto*0.3, auto])",
+             features_for(binary(100, 4)), "linear + landmark(count=25)"}));
   EXPECT_EQ(dictionaries_for(reference::random_matrix(100, 1, 1)),
             (Texts{"linear + step(knots=32) + hinge(knots=32)"}));
 }
