@@ -76,12 +76,14 @@ double loss_of(const Model& model, const Table& table) {
 
 void choose_readable_terms(const Table& table, TrainCommand& command) {
   FitOptions& fit = command.fit;
-  const std::array<std::pair<std::string_view, bool>, 6> given = {
+  const std::array<std::pair<std::string_view, bool>, 8> given = {
       {{"--features", !fit.features.empty()},
        {"--scale", fit.scale.has_value()},
        {"--tune", !fit.tune.is_automatic()},
        {"--metric", fit.metric != Metric::kNone},
        {"--start", fit.start != nullptr},
+       {"--refine", fit.refine},
+       {"--search", fit.search != Search::kGreedy},
        {"--preset or --method", !command.paper.is_own()}}};
   for (const auto& [option, is_given] : given) {
     if (!is_given) continue;
@@ -101,7 +103,9 @@ void choose_readable_terms(const Table& table, TrainCommand& command) {
   fit.tune = Tuning::none();
 }
 
-std::string round_thresholds(const Table& table, const TrainCommand& command, Model& model) {
+namespace {
+
+std::string rounded_thresholds(const Table& table, const TrainCommand& command, Model& model) {
   constexpr Index kFewestRows = 50;
   constexpr double kHeldOut = 0.2;
   constexpr double kTolerated = 1.002;  // of the loss on held-out rows
@@ -109,7 +113,8 @@ std::string round_thresholds(const Table& table, const TrainCommand& command, Mo
       std::ranges::any_of(model.terms, [](const Term& term) { return !thresholds_of(term.atom).empty(); });
   if (!has_thresholds || table.rows() < kFewestRows) return "";
   Table training = table;
-  const Table held_out = split_off(training, kHeldOut, command.fit.seed);
+  const Table held_out = command.fit.in_time_order ? split_last_off(training, kHeldOut)
+                                                   : split_off(training, kHeldOut, command.fit.seed);
   const double before = loss_of(refitted(model, training, command), held_out);
   for (const double part : {1.0, 0.1, 0.01, 0.001}) {
     const Model rounded = with_rounded_thresholds(model, part);
@@ -119,6 +124,17 @@ std::string round_thresholds(const Table& table, const TrainCommand& command, Mo
                        part);
   }
   return "thresholds are not rounded: held-out rows lose by it";
+}
+
+}  // namespace
+
+std::string round_thresholds(const Table& table, const TrainCommand& command, Model& model) {
+  try {
+    return rounded_thresholds(table, command, model);
+  } catch (const Error& error) {  // the model is there, and as good without
+    if (error.kind() == ErrorKind::kInterrupted) throw;
+    return fmt::format("thresholds are not rounded: {}", error.what());
+  }
 }
 
 }  // namespace mfga::cli

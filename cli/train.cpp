@@ -76,10 +76,15 @@ std::vector<double> class_weights(const TrainCommand& command, const Table& tabl
                   "--class-weights is for classes, and the target is a number; leave it out");
     }
     std::map<double, double> weights;  // by value of the target
-    for (const double value : data.y) weights[value] += 1;
+    double total = 0;
+    for (std::size_t n = 0; n < data.y.size(); ++n) {
+      const double weight = data.weights.empty() ? 1 : data.weights[n];
+      weights[data.y[n]] += weight;
+      total += weight;
+    }
     if (command.class_weights == "balanced") {
       for (auto& [value, weight] : weights)
-        weight = static_cast<double>(data.y.size()) / (static_cast<double>(weights.size()) * weight);
+        weight = weight > 0 ? total / (static_cast<double>(weights.size()) * weight) : 0;
     } else {
       std::map<std::string, double*> by_label;
       for (auto& [value, weight] : weights) {
@@ -240,9 +245,10 @@ void check_arguments(TrainCommand& command, bool validation_given) {
   }
   check_files({{"the table", command.columns.path}, {"--test", command.test_path}},
               {{"--model", command.model_path}, {"--path", command.path_path}});
-  // That the model can be saved where it is to be saved is found out before the work.
-  if (!command.model_path.empty()) {
-    const OutputFile writable(command.model_path);
+  // That files can be written where they are to be is found out before the work.
+  for (const std::string& path : {command.model_path, command.path_path}) {
+    if (path.empty()) continue;
+    const OutputFile writable(path);
   }
 }
 
@@ -250,7 +256,9 @@ void read_tables(const TrainCommand& command, Tables& tables) {
   const TableFile file(command.columns.path, command.common.read);
   tables.train = read_training_table(file, command.columns);
   if (command.test_fraction > 0)
-    tables.held_out = split_off(tables.train, command.test_fraction, command.fit.seed);
+    tables.held_out = command.fit.in_time_order
+                          ? split_last_off(tables.train, command.test_fraction)
+                          : split_off(tables.train, command.test_fraction, command.fit.seed);
   if (!command.class_weights.empty()) tables.fit_weights = class_weights(command, tables.train);
   if (!command.test_path.empty()) {
     // By the names of the target and the weights: an index is one into the training file.

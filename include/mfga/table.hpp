@@ -155,5 +155,7 @@ class TableFile {
 // fit in) out of the table into the one that is returned; the order of rows is kept on both sides. No second
 // copy of the rows that stay is made; the load time and size stay with `table`.
 [[nodiscard]] Table split_off(Table& table, double fraction, std::uint64_t seed);
+// The last rows instead of random ones: of a table in the order of time.
+[[nodiscard]] Table split_last_off(Table& table, double fraction);
 
 }  // namespace mfga

@@ -1,8 +1,10 @@
 """What regression and classification share: parameters, the call of the library, state and files."""
 
+import functools
+
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from . import _core, _input
 from ._options import option_texts, python_spelling, seed_of, spelled, threads_of
@@ -128,6 +130,25 @@ def documented(losses):
     return fill
 
 
+def undone_if_it_fails(fit):
+    """Leave the estimator as it was where a fit ends with an error."""
+    # What scikit-learn sets when it checks X, before anything is learned.
+    names = ("n_features_in_", "feature_names_in_")
+
+    @functools.wraps(fit)
+    def fit_or_undo(self, *args, **kwargs):
+        before = {name: vars(self)[name] for name in names if name in vars(self)}
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:  # Ctrl-C, too
+            for name in names:
+                vars(self).pop(name, None)
+            vars(self).update(before)
+            raise
+
+    return fit_or_undo
+
+
 class Estimator(Shown, BaseEstimator):
     """What regression and classification share."""
 
@@ -214,7 +235,7 @@ class Estimator(Shown, BaseEstimator):
                 raise ValueError("all of `sample_weight` are 0; there is nothing to learn from")
         if groups is not None:
             check_consistent_length(x, groups)
-            groups = np.unique(column_or_1d(groups), return_inverse=True)[1].astype(np.intp)
+            groups = _input.read_groups(groups)
         names = list(map(str, getattr(self, "feature_names_in_", ())))
         start = self._model if getattr(self, "warm_start", False) and hasattr(self, "_model") else None
         with python_spelling(), with_line(self.callback, self.verbose) as callback:
@@ -252,6 +273,7 @@ class Estimator(Shown, BaseEstimator):
             and X.shape[1] == state["n_features_in_"]
             and "feature_names_in_" not in state
             and state["_columns"] is None
+            and X.flags.aligned
             and not _core.has_infinite(X)
         )
         if not is_plain:
@@ -267,7 +289,7 @@ class Estimator(Shown, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = _input.ALLOWS_MISSING
+        tags.input_tags.allow_nan = True
         return tags
 
     def __getstate__(self):
@@ -322,7 +344,8 @@ class Estimator(Shown, BaseEstimator):
         has_names = model.unnamed_columns == 0
         if has_names and None not in names:
             self.feature_names_in_ = np.array(names, dtype=object)
-        self._columns = _input.Columns(names, levels, rare, has_names) if levels else None
+        is_used = has_names or levels
+        self._columns = _input.Columns(names, levels, rare, has_names, looks_up=has_names) if is_used else None
         self._model = model
         self.report_ = {}
         self.n_terms_ = model.n_terms

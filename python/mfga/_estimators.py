@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from . import _core, _input
-from ._base import Estimator, documented
+from ._base import Estimator, documented, undone_if_it_fails
 from ._options import python_spelling
 from ._saved import label_texts, labels_of
 
@@ -41,6 +41,7 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
 
     _task = "regression"
 
+    @undone_if_it_fails
     def fit(self, X, y, sample_weight=None, groups=None):
         """Learn from rows.
 
@@ -111,7 +112,7 @@ class MFGAClassifier(ClassifierMixin, Estimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
+        The classes, sorted; without those whose rows all have weight 0.
     ATTRIBUTES
 
     Examples
@@ -166,6 +167,7 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         Estimator.__init__(self, **shared)
         self.class_weight = class_weight
 
+    @undone_if_it_fails
     def fit(self, X, y, sample_weight=None, groups=None):
         """Learn from rows.
 
@@ -194,7 +196,10 @@ class MFGAClassifier(ClassifierMixin, Estimator):
             raise ValueError(f"y has one class, {classes[0]!r}; two classes or more are needed to learn from")
         if getattr(self, "class_weight", None) is not None:
             class_weights = compute_sample_weight(self.class_weight, y)
-            sample_weight = class_weights if sample_weight is None else class_weights * np.asarray(sample_weight)
+            if sample_weight is not None:
+                class_weights = class_weights * _check_sample_weight(sample_weight, x, dtype=np.float64)
+            sample_weight = class_weights
+        labels = label_texts(classes)
         self._learn(
             x,
             positions.astype(np.float64),
@@ -202,13 +207,16 @@ class MFGAClassifier(ClassifierMixin, Estimator):
             sample_weight,
             groups,
             target_names=(str(name),) if name else (),
-            labels=label_texts(classes),
+            labels=labels,
         )
-        self.classes_ = classes
+        # A class whose rows all have weight 0 is not in the model, as if the rows were not there.
+        self.classes_ = classes[np.isin(labels, self._model.labels)]
         return self
 
     def decision_function(self, X):
-        """Score rows: of two classes the log-odds of the second, of more a score for each.
+        """Score rows: of two classes above 0 where the second is likelier, of more a score for each.
+
+        With the logistic loss the score of two classes is the log-odds of the second.
 
         Parameters
         ----------
@@ -220,9 +228,7 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             The scores.
         """
-        scores = self._values("scores", X)
-        # With `loss="one_vs_rest"` two classes have a score each.
-        return scores[:, 1] - scores[:, 0] if scores.ndim == 2 and len(self.classes_) == 2 else scores
+        return self._values("scores", X)
 
     def predict_proba(self, X):
         """Predict the probabilities of the classes.

@@ -8,18 +8,11 @@ import warnings
 import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.validation import _get_feature_names, validate_data
+from sklearn.utils.validation import _get_feature_names, column_or_1d, validate_data
 
 from ._texts import is_missing, level_finder, levels_of, texts_of
 
-# Whether missing values are allowed; the one place that decides it. scikit-learn says what it says of others.
-ALLOWS_MISSING = True
-
-NUMBERS = {
-    "dtype": [np.float64, np.float32],
-    "order": None,
-    "ensure_all_finite": "allow-nan" if ALLOWS_MISSING else True,
-}
+NUMBERS = {"dtype": [np.float64, np.float32], "order": None, "ensure_all_finite": "allow-nan"}
 
 
 def is_frame(X):
@@ -61,16 +54,9 @@ def kind_of(column):
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return "text"
     if dtype in (nw.Object, nw.Unknown):
-        values = column.to_numpy()
-        if all(isinstance(value, str) or is_missing(value) for value in values):
+        if all(isinstance(value, str) or is_missing(value) for value in column.to_numpy()):
             return "text"
-        try:
-            values.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"the column {column.name!r} holds other things than numbers and texts, such as "
-                f"{next(value for value in values if not isinstance(value, (str, int, float)))!r}"
-            ) from None
+        _numbers_of(column)  # says what else there is
         return "numbers"
     raise ValueError(
         f"the column {column.name!r} is of type {dtype}; expected numbers, truth values, texts or categories. "
@@ -80,9 +66,31 @@ def kind_of(column):
 
 def _numbers_of(column):
     values = column.to_numpy()
-    if values.dtype == object:  # missing values among whole numbers or truth values
-        values = np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
-    return values
+    if values.dtype != object:
+        return values
+    # Objects: missing values among whole numbers or truth values, or whatever somebody put there.
+    try:
+        return np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the column {column.name!r} {_what_is_wrong(values)}") from None
+
+
+def _what_is_wrong(values):
+    texts, numbers = [], []
+    for value in values:
+        if isinstance(value, str):
+            texts.append(value)
+        elif not is_missing(value):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return f"holds other things than numbers and texts, such as {value!r}"
+            numbers.append(value)
+    if texts and numbers:
+        return f"mixes numbers and texts, such as {numbers[0]!r} and {texts[0]!r}; make all of it one or the other"
+    if texts:
+        return f"holds texts, such as {texts[0]!r}, where numbers are needed"
+    return "holds other things than numbers"
 
 
 class Columns:
@@ -98,13 +106,17 @@ class Columns:
         The texts of the level `other`, where there are such.
     has_names : bool, default=True
         Whether columns are found by name; else by position.
+    looks_up : bool, default=False
+        Whether frames may have other columns, too, in any order. So it is with a model from a file, which does not have
+        the names of all columns of its training.
     """
 
-    def __init__(self, names, levels, rare=(), has_names=True):
+    def __init__(self, names, levels, rare=(), has_names=True, looks_up=False):
         self.names = list(names)
         self.levels = dict(levels)
         self.rare = dict(rare)
         self.has_names = has_names
+        self.looks_up = looks_up
 
     @classmethod
     def of(cls, frame):
@@ -118,7 +130,7 @@ class Columns:
             if rare_here:
                 rare[name] = rare_here
             if reason:
-                warnings.warn(f"the column {name!r} is left out: it {reason}", UserWarning, stacklevel=4)
+                warnings.warn(f"the column {name!r} is left out: it {reason}", UserWarning, stacklevel=5)
         return cls(frame.columns, levels, rare)
 
     @property
@@ -145,6 +157,8 @@ class Columns:
         columns = columns_by_name(frame)
         if not self.has_names:
             columns = dict(zip(self.names, columns.values(), strict=True))
+        elif self.looks_up:  # files have names as texts
+            columns = {str(name): column for name, column in columns.items()}
         place = 0
         for name in self.names:
             width = len(self.levels.get(name, [name]))
@@ -163,7 +177,7 @@ class Columns:
             return
         texts = texts_of(column)
         find = level_finder(self.levels[name], self.rare.get(name, ()))
-        found = np.array([find(text) for text in texts])
+        found = np.array([find(text) for text in texts], dtype=np.intp)
         block[:] = 0
         rows = np.flatnonzero(found >= 0)
         block[rows, found[rows]] = 1
@@ -190,11 +204,37 @@ class _Named:
 
 def _as_known_frame(X):
     """The frame, and as scikit-learn knows it."""
-    frame = frame_of(X)
+    try:
+        frame = frame_of(X)
+    except nw.exceptions.DuplicateError as error:
+        # "...: - 'a' 2 times - 'b' 3 times"
+        which = " ".join(str(error).split()).partition(": - ")[2].replace(" - ", ", ")
+        raise ValueError(f"X has columns of the same name: {which}; give each a name of its own") from None
     native = frame.to_native()
     if _get_feature_names(native) is None and all(isinstance(name, str) for name in frame.columns):
         native = _Named(frame)
     return frame, native
+
+
+def _is_plain(frame, native):
+    """Whether scikit-learn makes the right numbers of a frame: it knows pandas, but no missing values among objects."""
+    return nw.dependencies.is_pandas_dataframe(native) and nw.Object not in frame.schema.values()
+
+
+def _aligned(x):
+    """Copy what lies askew in memory, such as a field of records of odd length; others pass through."""
+    return np.require(x, requirements="A") if isinstance(x, np.ndarray) else x
+
+
+def read_groups(groups):
+    """Number the groups of rows."""
+    groups = column_or_1d(groups)
+    if groups.dtype.kind in "fO" and any(map(is_missing, groups)):
+        raise ValueError("`groups` has missing values; give every row a group")
+    try:
+        return np.unique(groups, return_inverse=True)[1].astype(np.intp)
+    except TypeError:
+        raise ValueError("`groups` mixes kinds of things, such as numbers and texts; make them all one kind") from None
 
 
 def read_training(estimator, X, y, **y_options):
@@ -210,7 +250,7 @@ def read_training(estimator, X, y, **y_options):
     if is_frame(X):
         frame, native = _as_known_frame(X)
         columns = Columns.of(frame)
-        if columns.levels or not nw.dependencies.is_pandas_dataframe(native):
+        if columns.levels or not _is_plain(frame, native):
             y = validate_data(estimator, y=y, **y_options)
             validate_data(estimator, native, skip_check_array=True)
             x = check_array(
@@ -221,29 +261,33 @@ def read_training(estimator, X, y, **y_options):
             return x, y, columns if columns.levels else None
         X = native
     x, y = validate_data(estimator, X, y, ensure_min_samples=2, **NUMBERS, **y_options)
-    return x, y, None
+    return _aligned(x), y, None
 
 
 def read_rows(estimator, X):
     """Check X of a fitted estimator; gives the array of numbers that its model takes."""
     columns = estimator._columns
-    if columns is None:
+    if columns is not None and columns.looks_up and is_frame(X):
+        frame, _ = _as_known_frame(X)
+        names = list(map(str, frame.columns))
+        known = {None, *names}
+        if missing := [name for name in columns.names if name not in known]:
+            raise ValueError(f"X lacks the columns {', '.join(map(repr, missing))}, which the model uses")
+        if columns.levels or names != columns.names:
+            return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)
+    if columns is None or not columns.levels:
         if is_frame(X):
             frame, X = _as_known_frame(X)
-            if not nw.dependencies.is_pandas_dataframe(X):
+            if not _is_plain(frame, X):
                 validate_data(estimator, X, skip_check_array=True, reset=False)
                 x = Columns(frame.columns, {}).numbers(frame)
                 return check_array(x, estimator=estimator, input_name="X", **NUMBERS)
-        return validate_data(estimator, X, reset=False, **NUMBERS)
+        return _aligned(validate_data(estimator, X, reset=False, **NUMBERS))
     if not is_frame(X):
         raise ValueError(
             f"X is no frame; {type(estimator).__name__} has learned from one with the text columns "
             f"{', '.join(map(repr, columns.levels))}, and needs the same columns"
         )
     frame, native = _as_known_frame(X)
-    if hasattr(estimator, "feature_names_in_") or not columns.has_names:
-        validate_data(estimator, native, skip_check_array=True, reset=False)
-    # A loaded model knows some names: other columns do not matter.
-    elif missing := [name for name in columns.names if name is not None and name not in frame.columns]:
-        raise ValueError(f"X lacks the columns {', '.join(map(repr, missing))}, which the model uses")
+    validate_data(estimator, native, skip_check_array=True, reset=False)
     return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)

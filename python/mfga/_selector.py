@@ -120,7 +120,7 @@ class FeatureSelector(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = _input.ALLOWS_MISSING
+        tags.input_tags.allow_nan = True
         return tags
 
     def __getstate__(self):

@@ -105,15 +105,17 @@ def effects(model, X, columns=None, ax=None):
     from ._input import read_rows
 
     check_is_fitted(model)
-    if len(model._model.output_names) > 1 or model._columns is not None:
+    if len(model._model.output_names) > 1 or (model._columns is not None and model._columns.levels):
         raise ValueError("effects are drawn for models of numbers with one output")
     x = np.array(read_rows(model, X), dtype=np.float64)
     quantiles = np.linspace(0.01, 0.99, _GRID)
-    grids = np.quantile(x, quantiles, axis=0)
+    grids = np.nanquantile(x, quantiles, axis=0)
     if len(x) > _SOME_ROWS:
         x = x[check_random_state(0).permutation(len(x))[:_SOME_ROWS]]
     names = getattr(model, "feature_names_in_", None)
-    names = [f"x{i}" for i in range(x.shape[1])] if names is None else list(names)
+    if names is None:  # a loaded model may know some
+        names = [None] * x.shape[1] if model._columns is None else model._columns.names
+    names = [f"x{i}" if name is None else name for i, name in enumerate(names)]
     if columns is None:
         used = [name for term in model._model.terms() for name in term["inputs"]]
         columns = sorted(range(len(names)), key=lambda i: -used.count(names[i]))[:4]

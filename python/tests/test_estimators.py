@@ -79,6 +79,11 @@ def test_groups_are_held_out_together():
     assert together.n_terms_ < MFGARegressor(**options).fit(x, y).n_terms_
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         MFGARegressor(**options).fit(x, y, groups=groups[1:])
+    for nothing in (None, float("nan")):
+        with pytest.raises(ValueError, match="`groups` has missing values"):
+            MFGARegressor(**options).fit(x, y, groups=np.array([nothing, *groups[1:]], dtype=object))
+    with pytest.raises(ValueError, match="`groups` mixes kinds"):
+        MFGARegressor(**options).fit(x, y, groups=np.array([1, *groups[1:]], dtype=object))
 
 
 def test_several_targets(table, quick):
@@ -176,6 +181,59 @@ def test_weights_of_classes(quick):
     given = MFGAClassifier(class_weight={0: 1, 1: 3}, **quick).fit(x, y)
     weighted = MFGAClassifier(**quick).fit(x, y, sample_weight=np.where(rare, 3, 1))
     assert np.array_equal(given.decision_function(x), weighted.decision_function(x))
+
+
+@pytest.mark.parametrize("names", [[2, 5, 10], ["c", "d", "a", "b"]])
+@pytest.mark.parametrize("dropped", [1, 2])
+def test_classes_without_weight_are_none(names, dropped, quick):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 3))
+    names = np.array(names)
+    y = names[np.abs(x[:, : len(names) - 1]).argmax(axis=1) + (x[:, 0] > 1)]
+    gone = names[:dropped]
+    kept = ~np.isin(y, gone)
+    options = {**quick, "terms": 8}
+    if len(names) - dropped == 1:
+        with pytest.raises(ValueError, match="1 class"):
+            MFGAClassifier(**options).fit(x, y, sample_weight=kept.astype(float))
+        return
+    expected = MFGAClassifier(**options).fit(x[kept], y[kept])
+    weights = {name: 0 if name in gone else 1 for name in names.tolist()}
+    for model in (
+        MFGAClassifier(**options).fit(x, y, sample_weight=kept.astype(float)),
+        MFGAClassifier(class_weight=weights, **options).fit(x, y),
+    ):
+        assert np.array_equal(model.classes_, np.unique(names[dropped:]))
+        assert np.array_equal(model.predict(x), expected.predict(x))
+        np.testing.assert_allclose(model.predict_proba(x), expected.predict_proba(x), atol=1e-9)
+        assert model.score(x[kept], y[kept]) > 0.6
+
+
+def test_weights_of_classes_and_rows(classes, quick):
+    x, y = classes
+    with pytest.raises(ValueError, match="sample_weight.shape == .*expected"):
+        MFGAClassifier(class_weight="balanced", **quick).fit(x, y, sample_weight=np.ones(7))
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        MFGAClassifier(class_weight="balanced", **quick).fit(x, y, sample_weight=-np.ones(400))
+
+
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(table, classes, quick):
+    frame = pytest.importorskip("pandas").DataFrame(table[0], columns=list("abcd"))
+    for model, x, y in ((MFGARegressor(**quick), frame, table[1]), (MFGAClassifier(**quick), *classes)):
+        with pytest.raises(ValueError, match='the loss is "none"'):
+            model.set_params(loss="none").fit(x, y)
+        assert not hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
+        model.set_params(loss="auto").fit(x, y)
+        before = model.predict(x)
+
+        def interrupt(progress):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            model.set_params(callback=interrupt).fit(np.ones((len(y), 1)) * np.arange(len(y))[:, None], y)
+        assert model.n_features_in_ == x.shape[1]
+        assert hasattr(model, "feature_names_in_") == (x is frame)
+        assert np.array_equal(model.predict(x), before)
 
 
 def test_one_class_is_refused(table, quick):

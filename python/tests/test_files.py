@@ -1,6 +1,7 @@
 """Model files go both ways between Python and the command line."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -95,6 +96,36 @@ def test_columns_that_were_constant_leave_no_name(table, tmp_path, quick):
     again = MFGARegressor.load(tmp_path / "model.json")
     assert again.n_features_in_ == 5
     assert np.array_equal(again.predict(frame.to_numpy()), model.predict(frame))
+    # The names that are known are looked up.
+    assert np.array_equal(again.predict(frame[frame.columns[::-1]]), model.predict(frame))
+    assert np.array_equal(again.predict(frame.drop(columns="same")), model.predict(frame))
+    with pytest.raises(ValueError, match="lacks the columns 'age', 'pulse'"):
+        again.predict(frame.drop(columns=["age", "pulse"]))
+    assert np.array_equal(pickle.loads(pickle.dumps(again)).predict(frame[frame.columns[::-1]]), model.predict(frame))
+
+
+@pytest.mark.parametrize("has_levels", [False, True])
+def test_columns_that_were_left_out_do_not_matter(table, has_levels, tmp_path, quick):
+    x, y = table
+    frame = frame_of(x)
+    if has_levels:
+        frame["kind"] = np.where(x[:, 0] > 0, "a", "b")
+    frame.insert(1, "name", [f"row {i}" for i in range(len(x))])
+    with pytest.warns(UserWarning, match="'name' is left out"):
+        model = MFGARegressor(**quick).fit(frame, y)
+    model.save(tmp_path / "model.json")
+    again = MFGARegressor.load(tmp_path / "model.json")
+    assert list(again.feature_names_in_) == [name for name in frame.columns if name != "name"]
+    for other in (frame, frame.drop(columns="name"), frame[frame.columns[::-1]]):
+        assert np.array_equal(again.predict(other), model.predict(frame))
+
+
+def test_names_that_are_numbers_are_texts_in_files(table, tmp_path, quick):
+    x, y = table
+    frame = pandas.DataFrame({0: x[:, 0], 1: x[:, 1], 2: np.where(x[:, 2] > 0, "a", "b")})
+    model = MFGARegressor(**quick).fit(frame, y)
+    model.save(tmp_path / "model.json")
+    assert np.array_equal(MFGARegressor.load(tmp_path / "model.json").predict(frame), model.predict(frame))
 
 
 def test_texts_beside_columns_that_were_constant(tool, table, tmp_path, quick):

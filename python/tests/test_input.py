@@ -185,8 +185,9 @@ def test_identifiers_are_left_out(quick):
     frame = mixed_frame()
     y = target_of(frame)
     named = frame.assign(name=[f"row {i}" for i in range(N)])
-    with pytest.warns(UserWarning, match="'name' is left out: it has a text of its own in most rows"):
+    with pytest.warns(UserWarning, match="'name' is left out: it has a text of its own in most rows") as caught:
         model = MFGARegressor(**quick).fit(named, y)
+    assert caught[0].filename == __file__
     assert model.n_features_in_ == 6
     assert np.array_equal(model.predict(named), MFGARegressor(**quick).fit(frame, y).predict(frame))
     alone = named[["name", "size"]]
@@ -201,6 +202,62 @@ def test_columns_of_other_things_are_refused(quick):
         MFGARegressor(**quick).fit(frame.assign(when=pandas.Timestamp("2020-01-01")), y)
     with pytest.raises(ValueError, match="other things than numbers and texts"):
         MFGARegressor(**quick).fit(frame.assign(odd=[{"a": 1}] * N), y)
+
+
+def test_columns_that_mix_numbers_and_texts_are_refused(quick):
+    frame = mixed_frame()
+    y = target_of(frame)
+    with pytest.raises(ValueError, match="the column 'odd' mixes numbers and texts, such as 1 and 'a'"):
+        MFGARegressor(**quick).fit(frame.assign(odd=pandas.Series([1, "a"] * (N // 2), dtype=object)), y)
+    numbers = frame[["size", "count"]]
+    model = MFGARegressor(**quick).fit(numbers, y)
+    with pytest.raises(ValueError, match="the column 'count' mixes numbers and texts, such as 2 and 'many'"):
+        model.predict(numbers[:2].assign(count=pandas.Series([2, "many"], dtype=object)))
+
+
+@pytest.mark.parametrize("nothing", [None, pandas.NA, float("nan")])
+@pytest.mark.parametrize("beside", [["size"], ["size", "colour"]])
+def test_objects_that_are_numbers_or_missing(nothing, beside, quick):
+    frame = mixed_frame()
+    count = [nothing if i % 5 == 0 else int(value) for i, value in enumerate(frame["count"])]
+    numbers = [np.nan if i % 5 == 0 else value for i, value in enumerate(frame["count"])]
+    y = target_of(frame) + np.arange(N) % 5
+    objects = frame[beside].assign(count=pandas.Series(count, dtype=object))
+    plain = frame[beside].assign(count=numbers)
+    model, expected = (MFGARegressor(**quick).fit(x, y) for x in (objects, plain))
+    assert model._model.to_json() == expected._model.to_json()
+    assert np.array_equal(model.predict(objects), expected.predict(plain))
+
+
+def test_names_must_differ(quick):
+    frame = mixed_frame()
+    y = target_of(frame)
+    twice = frame.rename(columns={"count": "size"})
+    with pytest.raises(ValueError, match="X has columns of the same name: 'size' 2 times; give each a name of its own"):
+        MFGARegressor(**quick).fit(twice, y)
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="X has columns of the same name: 'a' 2 times, 'b' 2 times"):
+        MFGARegressor(**quick).fit(pyarrow.table([frame["size"]] * 4, names=["a", "b", "a", "b"]), y)
+
+
+def test_frames_without_rows(quick):
+    frame = mixed_frame()
+    y = target_of(frame)
+    model = MFGARegressor(**quick).fit(frame, y)
+    with pytest.raises(ValueError, match="Found array with 0 sample"):
+        model.predict(frame[:0])
+
+
+def test_fields_of_records(table, quick):
+    """Rows that are an odd number of bytes apart."""
+    x, y = table
+    records = np.zeros(len(x), dtype=[("mark", "u1"), ("values", "f8", (4,))])
+    records["values"] = x
+    assert records["values"].strides[0] % 8 != 0
+    model = MFGARegressor(**quick).fit(records["values"], y)
+    expected = MFGARegressor(**quick).fit(x, y)
+    for rows in (slice(None), slice(0, 3)):
+        assert np.array_equal(model.predict(records["values"][rows]), expected.predict(x[rows]))
 
 
 def test_columns_are_checked_by_name(quick):

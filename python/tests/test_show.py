@@ -132,6 +132,20 @@ def test_pictures(table, pyplot):
     assert mfga.plot.effects(model, x, ax=own) is own
 
 
+def test_effects_with_missing_values(table, quick, pyplot, tmp_path):
+    x, y = table
+    x = x.copy()
+    x[::7, 0] = np.nan
+    model = MFGARegressor(**quick).fit(x, y)
+    rising = mfga.plot.effects(model, x, columns=[0]).get_lines()[0].get_ydata()
+    assert rising[-1] - rising[0] > 2
+    # A loaded model with a constant column knows the names of the others.
+    frame = pytest.importorskip("pandas").DataFrame(x, columns=list("abcd")).assign(b=1.0)
+    MFGARegressor(**quick).fit(frame, y).save(tmp_path / "model.json")
+    lines = mfga.plot.effects(MFGARegressor.load(tmp_path / "model.json"), frame).get_lines()
+    assert "a" in [line.get_label() for line in lines][:2]
+
+
 def test_pictures_that_cannot_be_drawn(table, classes, quick, tmp_path, pyplot):
     model = MFGARegressor(**quick).fit(*table)
     model.save(tmp_path / "model.json")

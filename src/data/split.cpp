@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/random.hpp"
@@ -45,15 +46,8 @@ std::vector<bool> choose_groups(std::span<const Index> groups, Index count, std:
   return is_chosen;
 }
 
-}  // namespace
-
-Index RowLines::line_of_row(Index row) const {
-  if (!listed.empty()) return listed[static_cast<std::size_t>(row)];
-  const auto next = std::ranges::upper_bound(skips, row, {}, &Skip::row);
-  return first_line + row + (next == skips.begin() ? 0 : std::prev(next)->lines);
-}
-
-Table split_off(Table& table, double fraction, std::uint64_t seed) {
+// The rows are chosen at random, or, without a seed, are the last ones.
+Table split(Table& table, double fraction, std::optional<std::uint64_t> seed) {
   if (!(fraction > 0 && fraction < 1)) {
     throw Error(
         ErrorKind::kInvalidArgument,
@@ -62,8 +56,8 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   const Index rows = table.rows();
   auto count = static_cast<Index>(std::floor(fraction * static_cast<double>(rows)));
   std::vector<bool> is_chosen;
-  if (!table.groups.empty()) {
-    is_chosen = choose_groups(table.groups, count, seed);
+  if (seed && !table.groups.empty()) {
+    is_chosen = choose_groups(table.groups, count, *seed);
     count = std::ranges::count(is_chosen, true);
   }
   if (count == 0 || count == rows) {
@@ -72,7 +66,12 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
         fmt::format("a fraction of {} splits {} of {} rows off; expected at least one row on either side",
                     fraction, count, rows));
   }
-  if (table.groups.empty()) is_chosen = choose_rows(rows, count, seed);
+  if (!seed) {
+    is_chosen.assign(static_cast<std::size_t>(rows), false);
+    std::fill(is_chosen.end() - count, is_chosen.end(), true);
+  } else if (table.groups.empty()) {
+    is_chosen = choose_rows(rows, count, *seed);
+  }
   const bool has_weights = !table.weights.empty();
 
   Table part;
@@ -116,5 +115,17 @@ Table split_off(Table& table, double fraction, std::uint64_t seed) {
   table.lines.listed = std::move(kept_lines);
   return part;
 }
+
+}  // namespace
+
+Index RowLines::line_of_row(Index row) const {
+  if (!listed.empty()) return listed[static_cast<std::size_t>(row)];
+  const auto next = std::ranges::upper_bound(skips, row, {}, &Skip::row);
+  return first_line + row + (next == skips.begin() ? 0 : std::prev(next)->lines);
+}
+
+Table split_off(Table& table, double fraction, std::uint64_t seed) { return split(table, fraction, seed); }
+
+Table split_last_off(Table& table, double fraction) { return split(table, fraction, std::nullopt); }
 
 }  // namespace mfga

@@ -177,7 +177,9 @@ void add_missing_mark(Index column, Index missing, Index rows, double share,
   constexpr Index kFewest = 10;
   constexpr Index kRowsForOne = 100;
   if (missing < kFewest || rows - missing < kFewest || missing * kRowsForOne < rows) return;
-  inputs.push_back({column, share, std::sqrt(share * (1 - share))});
+  const double deviation = std::sqrt(share * (1 - share));
+  if (!std::isnormal(deviation)) return;  // they, or all others, weigh next to nothing
+  inputs.push_back({column, share, deviation});
   inputs.back().is_missing = true;
 }
 

@@ -86,9 +86,14 @@ void convert_target(const std::vector<std::string_view>& fields, Index column, c
     const auto missing = std::ranges::find_if(fields, [&](std::string_view field) {
       return field.starts_with('"') ? marks.has(unquote(field)) : marks.has(field);
     });
-    if (missing != fields.end()) {
+    auto row = missing - fields.begin();
+    if (missing == fields.end()) {  // a number may be written in another way than it was named
+      row = std::ranges::find_if(table.target, [&](double value) { return marks.has_number(value); }) -
+            table.target.begin();
+    }
+    if (row != std::ssize(fields)) {
       throw error_at(
-          missing - fields.begin(),
+          row,
           "that stands for a missing value; leave the row out, for there is nothing to learn from it "
           "(`missing=error` takes such a text for a label)");
     }

@@ -17,7 +17,8 @@
 namespace mfga {
 namespace {
 
-// Of the target's spread: too little to move a quantile, and enough for rows to lie within.
+// Of the target's spread: too little to move a quantile unless nearly all of the target is explained, and
+// enough for rows to lie within.
 constexpr double kHalfWidth = 0.02;
 
 class QuantileLoss final : public SeparableLoss {

@@ -226,7 +226,7 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
   for (const std::string& note : notes) text += ",\nand " + note;
   text += input_notes(model);
   if (scaled && model.task == Task::kRegression && model.has_one_output())
-    text += "\n(fitted to the target scaled to [-1, 1])";
+    text += "\n(fitted to the target, shifted and scaled)";
   return text + "\n";
 }
 

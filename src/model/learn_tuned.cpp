@@ -188,7 +188,7 @@ int learn_metric_of(Work& work, PreparedData& data, const Dictionary& dictionary
   }
   CrossValidationOptions validation = quick_validation();
   validation.used_folds = 1;
-  if (data.rows.rows() < validation.folds * kFewestRows) return 0;
+  if (data.rows.rows() < validation.folds * kFewestRows || !data.has_groups_for(validation.folds)) return 0;
   const Folds folds = data.folds(work.plan, validation);
   if (fold_of_one_class(data, folds)) return 0;
   const PreparedData training = data.subset(folds.training(0), &work.workers);

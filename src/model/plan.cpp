@@ -41,7 +41,12 @@ void check_weights(const TrainingData& data) {
 
 // Whether rows of groups that stay together can be divided into so many folds.
 bool has_groups_for(const TrainingData& data, Index folds) {
-  return data.groups.empty() || std::ssize(std::set<Index>(data.groups.begin(), data.groups.end())) >= folds;
+  if (data.groups.empty()) return true;
+  std::set<Index> groups;
+  for (std::size_t n = 0; n < data.groups.size(); ++n) {
+    if (data.weights.empty() || data.weights[n] > 0) groups.insert(data.groups[n]);
+  }
+  return std::ssize(groups) >= folds;
 }
 
 void check_text_columns(const TrainingData& data) {
@@ -207,6 +212,11 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
     constexpr Index kEnoughRows = 10000;
     plan.validation = quick_validation();
     if (!plan.tries_all()) plan.validation->most_rows = kEnoughRows;
+  }
+  if (plan.options.in_time_order && !data.groups.empty()) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        "rows are held out by groups or in the order of time, not both; leave out `group` or `folds=time`");
   }
   const bool has_ridge = std::ranges::all_of(plan.ridges(), [](double r) { return r > 0; });
   plan.may_tune = options.tune.is_automatic() && has_ridge && can_tune(options, paper);

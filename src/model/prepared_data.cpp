@@ -1,5 +1,7 @@
 #include "model/prepared_data.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -20,7 +22,18 @@ PreparedData PreparedData::subset(std::span<const Index> positions, Workers* wor
   return result;
 }
 
+bool PreparedData::has_groups_for(Index folds) const {
+  return groups.empty() || std::ssize(std::set<Index>(groups.begin(), groups.end())) >= folds;
+}
+
 Folds PreparedData::folds(const Plan& plan, const CrossValidationOptions& options) const {
+  if (!has_groups_for(options.folds)) {
+    throw Error(
+        ErrorKind::kBadData,
+        fmt::format("the rows belong to fewer than {} groups, and each of {} folds needs one at least; "
+                    "use no groups",
+                    options.folds, options.folds));
+  }
   const bool has_classes = target.task == Task::kClassification && target.columns == 1;
   return {DividedRows{rows.rows(), groups,
                       has_classes ? std::span<const double>(target.values) : std::span<const double>(),
@@ -48,6 +61,7 @@ CountedRows::CountedRows(const TrainingData& data) {
     if (data.weights[n] == 0) continue;
     positions.push_back(static_cast<Index>(n));
     weights.push_back(data.weights[n]);
+    if (!data.groups.empty()) groups.push_back(data.groups[n]);
   }
   targets = values_of(data.y, positions, data.targets());
 }
@@ -57,6 +71,7 @@ TrainingData CountedRows::without_others(const TrainingData& data) const {
   if (positions.empty()) return result;
   result.y = targets;
   result.weights = weights;
+  result.groups = groups;
   return result;
 }
 
@@ -97,12 +112,9 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
   PreparedTarget target =
       prepare_target(counted.without_others(data), plan.loss, plan.scale_target_by_range, plan.intercept,
                      start == nullptr ? std::span<const Output>() : std::span<const Output>(start->outputs));
-  std::vector<Index> groups(data.groups.begin(), data.groups.end());
-  if (!groups.empty() && !counted.positions.empty()) {
-    groups.clear();
-    for (const Index position : counted.positions)
-      groups.push_back(data.groups[static_cast<std::size_t>(position)]);
-  }
+  const std::span<const Index> all = data.groups;
+  std::vector<Index> groups = counted.groups;
+  if (counted.positions.empty()) groups.assign(all.begin(), all.end());
   return {std::move(target), std::move(inputs), std::move(text_columns), std::move(rows),
           plan.intercept,    counted.positions, std::move(groups)};
 }

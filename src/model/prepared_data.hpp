@@ -38,7 +38,9 @@ struct PreparedData {
   // Inputs times factors, or combinations of inputs in their places.
   void stretch(std::span<const double> factors);
   void mix(const Matrix& matrix) { rows = rows.mixed(matrix); }
-  // How these rows are divided into folds.
+  // Whether each of so many folds can have a group of its own.
+  [[nodiscard]] bool has_groups_for(Index folds) const;
+  // How these rows are divided into folds. Throws if there are too few groups.
   [[nodiscard]] Folds folds(const Plan& plan, const CrossValidationOptions& options) const;
   // Whether all targets are the same, so that there is nothing to learn.
   [[nodiscard]] bool has_one_target() const;
@@ -50,7 +52,8 @@ struct CountedRows {
   std::vector<Index> positions;
   std::vector<double> targets;
   std::vector<double> weights;
-  // The data with these targets and weights; the table is still that of all rows.
+  std::vector<Index> groups;
+  // The data with these targets, weights and groups; the table is still that of all rows.
   [[nodiscard]] TrainingData without_others(const TrainingData& data) const;
 };
 

@@ -24,6 +24,12 @@ Folds::Folds(const DividedRows& rows, const CrossValidationOptions& options, std
     used_ = std::min(used_, groups() - 1);  // nothing comes before the first rows
   } else if (!rows.groups.empty()) {
     deal_groups(rows.groups, order);
+    const auto is_empty = [](const std::vector<Index>& fold) { return fold.empty(); };
+    if (!all_rows_ && std::ranges::any_of(held_out_, is_empty)) {  // the sample has too few groups
+      for (std::vector<Index>& fold : held_out_) fold.clear();
+      all_rows_ = true;
+      deal_groups(rows.groups, random_rows(rows.count, rows.count, seed, RandomStream::kFolds));
+    }
   } else {
     if (!rows.classes.empty())
       std::ranges::stable_sort(order, {},
@@ -60,7 +66,8 @@ Folds Folds::without_judge(Index used) const {
 
 std::vector<Index> Folds::training(Index fold) const {
   std::vector<Index> rows;
-  for (Index other = 0; other < groups(); ++other) {
+  for (Index i = 0; i < groups(); ++i) {
+    const Index other = in_time_order_ ? groups() - 1 - i : i;  // the first rows first
     if (is_learned_from(other, fold)) rows.insert(rows.end(), held_out(other).begin(), held_out(other).end());
   }
   return rows;

@@ -70,5 +70,16 @@ TEST_F(ReadableCommand, DoesNotGoWithOtherChoicesOfTerms) {
   }
 }
 
+TEST_F(ReadableCommand, KeepsTheModelWhereNoRowsCanBeHeldOut) {
+  std::string text = "a,g,y\n";
+  for (int i = 0; i < 300; ++i) text += fmt::format("{},{},{}\n", i % 31, i % 2, std::max(0, i % 31 - 12));
+  const Json report = run_json(
+      {"train", write(text), "--readable", "--terms", "3", "--group", "g", "--model", path("m.json")});
+  expect_message(report.at("remarks").dump(), {"thresholds are not rounded"});
+  EXPECT_EQ(load_model(path("m.json")).terms.size(), 3U);
+  expect_message(run_refused({"train", path("table.csv"), "--readable", "--refine"}),
+                 {"--readable", "--refine"});
+}
+
 }  // namespace
 }  // namespace mfga

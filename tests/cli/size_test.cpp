@@ -49,6 +49,32 @@ TEST_F(SizeCommand, AGroupIsNoPredictorAndFoldsMayGoByTime) {
   }
 }
 
+TEST_F(SizeCommand, GroupsThatDoNotCountAreNone) {
+  std::string text = "a,w,g,y\n";
+  for (int i = 0; i < 200; ++i)
+    text += fmt::format("{},{},{},{}\n", i % 17, i % 5 == 0 ? 1 : 0, i % 5, i % 17 % 4);
+  const std::string table = write(text);
+  const Arguments common = {"train", table, "--group", "g", "--weight", "w", "--features", "linear"};
+  for (const Arguments& more : {Arguments{}, {"--metric", "diagonal"}}) {
+    Arguments arguments = common;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_TRUE(run_json(arguments)["sizes"].empty());
+  }
+  Arguments cross_validated = common;
+  cross_validated.insert(cross_validated.end(), {"--ridge", "cv"});
+  expect_message(run_refused(cross_validated), {"groups", "--folds"});
+}
+
+TEST_F(SizeCommand, TheTestRowsOfATableInTheOrderOfTimeAreItsLast) {
+  std::string text = "a,y\n";
+  for (int i = 0; i < 100; ++i) text += fmt::format("{},{}\n", i % 7 + 0.1 * (i % 3), i < 80 ? i % 7 : 1000);
+  const Json report = run_json({"train", write(text), "--folds", "time", "--test-fraction", "0.2", "--terms",
+                                "2", "--tune", "no", "--features", "linear"});
+  EXPECT_EQ(report["n_test"], 20);
+  EXPECT_LT(report["train"]["rmse"].get<double>(), 1);
+  EXPECT_GT(report["test"]["rmse"].get<double>(), 900);
+}
+
 TEST_F(SizeCommand, RefusesWhatCannotBe) {
   const std::string table = write(table_of_persons(10));
   expect_message(run_refused({"train", table, "--path", path("p"), "--terms", "5"}),
@@ -56,6 +82,9 @@ TEST_F(SizeCommand, RefusesWhatCannotBe) {
   expect_message(run_refused({"train", table, "--group", "y"}), {"--group", "is the target"});
   expect_message(run_refused({"train", table, "--group", "nobody"}), {"--group", "nobody"});
   expect_message(run_refused({"train", table, "--terms", "some"}), {"--terms", "auto"});
+  expect_message(run_refused({"train", table, "--group", "who", "--folds", "time"}),
+                 {"--group", "--folds time"});
+  expect_message(run_refused({"train", table, "--path", path("nowhere/p.csv")}), {"nowhere"});
   const std::string few = write(table_of_persons(200), "few.csv");
   expect_message(run_refused({"train", few, "--group", "who", "--ridge", "cv"}), {"groups", "--folds"});
 }

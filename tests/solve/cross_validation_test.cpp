@@ -66,6 +66,14 @@ TEST(Folds, KeepGroupsTogether) {
   EXPECT_EQ(all.size(), 23U);
 }
 
+TEST(Folds, TakeAllRowsWhereASampleHasTooFewGroups) {
+  std::vector<Index> groups(1000);  // one large group, and four of one row each
+  for (const std::size_t n : {1U, 2U, 3U, 4U}) groups[n] = static_cast<Index>(n);
+  const Folds folds(DividedRows{1000, groups}, {.folds = 5, .most_rows = 50}, 3);
+  for (Index fold = 0; fold < 5; ++fold) EXPECT_FALSE(folds.held_out(fold).empty());
+  EXPECT_EQ(folds.all().size(), 1000U);
+}
+
 TEST(Folds, InTheOrderOfTimeComeAfterWhatIsLearnedFrom) {
   const Folds folds(DividedRows{100, {}, {}, true}, {.folds = 5}, 3);
   EXPECT_EQ(folds.count(), 4);  // nothing comes before the first rows
@@ -73,6 +81,7 @@ TEST(Folds, InTheOrderOfTimeComeAfterWhatIsLearnedFrom) {
     const std::vector<Index> training = folds.training(fold);
     EXPECT_EQ(folds.held_out(fold).size(), 20U);
     EXPECT_LT(std::ranges::max(training), std::ranges::min(folds.held_out(fold)));
+    EXPECT_TRUE(std::ranges::is_sorted(training));
   }
   EXPECT_EQ(std::ranges::max(folds.judge()), 99);
   const Folds others = folds.without_judge(3);
