@@ -69,7 +69,7 @@ def show(title, rows):
     print("| " + " | ".join(names) + " |")
     print("|" + "---|" * len(names))
     for row in rows:
-        print("| " + " | ".join(f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values()) + " |")
+        print("| " + " | ".join(f"{v:.5g}" if isinstance(v, float) else str(v) for v in row.values()) + " |")
     sys.stdout.flush()
 
 
