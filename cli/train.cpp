@@ -239,14 +239,14 @@ void check_arguments(TrainCommand& command, bool validation_given) {
   if (command.fit.ridge.validation() == nullptr && validation_given) {
     throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
   }
-  if (!command.path_path.empty() && command.fit.terms) {
+  if (!command.sizes_path.empty() && command.fit.terms) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--path is for --terms auto, which tries several numbers of terms; leave one of them out");
   }
   check_files({{"the table", command.columns.path}, {"--test", command.test_path}},
-              {{"--model", command.model_path}, {"--path", command.path_path}});
+              {{"--model", command.model_path}, {"--path", command.sizes_path}});
   // That files can be written where they are to be is found out before the work.
-  for (const std::string& path : {command.model_path, command.path_path}) {
+  for (const std::string& path : {command.model_path, command.sizes_path}) {
     if (path.empty()) continue;
     const OutputFile writable(path);
   }
@@ -340,9 +340,9 @@ void run_train(TrainCommand& command, bool validation_given) {
   // Whatever fails from here on, the work is not lost.
   const auto save_start = Clock::now();
   if (!command.model_path.empty()) save(result.model, command.model_path);
-  if (!command.path_path.empty()) {
-    OutputFile file(command.path_path);
-    file.write(path_file_text(result.report, command.path_path));
+  if (!command.sizes_path.empty()) {
+    OutputFile file(command.sizes_path);
+    file.write(path_file_text(result.report, command.sizes_path));
     file.commit();
   }
   measured.timing.save = seconds_since(save_start);
@@ -443,7 +443,7 @@ void add_train(CLI::App& tool) {
       ->type_name("FILE")
       ->group("Output");
   app->add_option(
-         "--path", command->path_path,
+         "--path", command->sizes_path,
          "where to save the losses of held-out rows by number of terms, with --terms auto: CSV if the "
          "name ends in .csv, else JSON")
       ->check(file_name())

@@ -22,7 +22,7 @@ struct TrainCommand {
   std::string test_path;
   double test_fraction = 0;
   std::string model_path;
-  std::string path_path;  // where the losses by number of terms go
+  std::string sizes_path;  // where the losses by number of terms go
   CommonOptions common;
   std::string class_weights;
   std::string classes = "softmax";

@@ -17,7 +17,7 @@ struct TrainingColumns {
   std::string group;
 };
 
-// Adds --target, --ignore, --text, --weight and --group.
+// Adds --target, --ignore, --text (or --categorical), --weight and --group.
 void add_training_columns(CLI::App& command, TrainingColumns& columns);
 
 // How the file of such columns is read: its header is told by the names of the targets.
