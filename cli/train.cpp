@@ -344,6 +344,9 @@ void run_train(TrainCommand& command, bool validation_given) {
     OutputFile file(command.sizes_path);
     file.write(path_file_text(result.report, command.sizes_path));
     file.commit();
+    if (result.report.sizes.empty())
+      tables.train.remarks.emplace_back(
+          "the file of `path` has no sizes: no rows could be held out to choose one");
   }
   measured.timing.save = seconds_since(save_start);
   try {

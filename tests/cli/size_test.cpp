@@ -60,6 +60,9 @@ TEST_F(SizeCommand, GroupsThatDoNotCountAreNone) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     EXPECT_TRUE(run_json(arguments)["sizes"].empty());
   }
+  Arguments with_path = common;
+  with_path.insert(with_path.end(), {"--path", path("sizes.csv")});
+  expect_message(run_json(with_path)["remarks"].dump(), {"--path", "no sizes"});
   Arguments cross_validated = common;
   cross_validated.insert(cross_validated.end(), {"--ridge", "cv"});
   expect_message(run_refused(cross_validated), {"groups", "--folds"});
