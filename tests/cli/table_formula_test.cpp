@@ -1,6 +1,6 @@
 // Predictions computed from the text of `mfga inspect --units table` alone.
 #include <cmath>
-#include <regex>
+#include <optional>
 #include <sstream>
 
 #include "cli/calculator.hpp"
@@ -18,6 +18,14 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
+// What stands before and after the separator in a line that begins with the prefix.
+std::optional<std::pair<std::string, std::string>> parts(const std::string& line, const std::string& prefix,
+                                                         const std::string& separator) {
+  const std::size_t at = line.find(separator, prefix.size());
+  if (!line.starts_with(prefix) || at == std::string::npos) return std::nullopt;
+  return std::pair(line.substr(prefix.size(), at - prefix.size()), line.substr(at + separator.size()));
+}
+
 // The first formula of the text for a row of the table.
 double by_hand(const std::string& text, const Row& row) {
   std::istringstream stream(text);
@@ -26,25 +34,20 @@ double by_hand(const std::string& text, const Row& row) {
   std::map<std::string, double> centres;
   std::map<std::string, std::vector<std::pair<double, double>>> points;
   std::string interpolated;
-  static const std::regex centre("  (\\S+) for (.+)");
-  static const std::regex quantile("q\\((.+)\\) is on straight lines.*");
-  static const std::regex point("      (\\S+), (\\S+)");
-  static const std::regex definition("with (\\S+) = (.+)");
   std::vector<std::pair<std::string, std::string>> definitions;
   while (std::getline(stream, line)) {
-    std::smatch found;
     if (line.starts_with("  = ")) {
       sum = line.substr(4);
     } else if (line.starts_with("  + ") || line.starts_with("  - ")) {
       sum += line.substr(1);
-    } else if (std::regex_match(line, found, point)) {
-      points[interpolated].emplace_back(std::stod(found[1]), std::stod(found[2]));
-    } else if (std::regex_match(line, found, centre)) {
-      centres[found[2]] = std::stod(found[1]);
-    } else if (std::regex_match(line, found, quantile)) {
-      interpolated = found[1];
-    } else if (std::regex_match(line, found, definition)) {
-      definitions.emplace_back(found[1], found[2]);
+    } else if (const auto point = parts(line, "      ", ", ")) {
+      points[interpolated].emplace_back(std::stod(point->first), std::stod(point->second));
+    } else if (const auto centre = parts(line, "  ", " for ")) {
+      centres[centre->second] = std::stod(centre->first);
+    } else if (const auto quantile = parts(line, "q(", ") is on straight lines")) {
+      interpolated = quantile->first;
+    } else if (const auto definition = parts(line, "with ", " = ")) {
+      definitions.push_back(*definition);
     }
   }
   Calculator calculator;
