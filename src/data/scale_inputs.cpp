@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <utility>
 
 #include "core/random.hpp"
+#include "core/short_number.hpp"
 #include "core/weight_unit.hpp"
 
 namespace mfga {
@@ -17,6 +20,10 @@ constexpr double kRobustLimit = 5;
 constexpr double kPlaceRounding = 1e-9;  // of the place of a row
 constexpr double kNormalInterquartileRange = 1.349;
 constexpr Index kQuantileSteps = 256;
+// How far a quantile scale may be from that of its rows, in standard errors of the score of the median:
+// less than half of what other rows of the same source would change. A tenth of it is for rounding.
+constexpr double kScaleError = 0.5;
+constexpr double kPartOfRounding = 0.1;
 constexpr std::size_t kFewestDistinct = 10;
 
 // Values in ascending order, each with how often it counts, all of them together.
@@ -84,6 +91,54 @@ void make_robust(const SortedValues& sorted, InputColumn& input) {
   input.warp.limit = kRobustLimit;
 }
 
+// A line through few of the knots that passes the others at this distance or less: it goes on from a knot to
+// the last one for which some slope passes all in between.
+Warp with_few_knots(const Warp& full, double distance) {
+  Warp few;
+  few.knots.push_back(full.knots.front());
+  few.values.push_back(full.values.front());
+  for (std::size_t i = 1; i < full.knots.size();) {
+    const double from = few.knots.back();
+    const double at_from = few.values.back();
+    double least = 0;  // slopes that pass
+    double most = std::numeric_limits<double>::infinity();
+    std::size_t last = i;
+    for (; i < full.knots.size(); ++i) {
+      const double width = full.knots[i] - from;
+      const double lower = std::max(least, (full.values[i] - distance - at_from) / width);
+      const double upper = std::min(most, (full.values[i] + distance - at_from) / width);
+      if (!(lower <= upper)) break;
+      least = lower;
+      most = upper;
+      last = i;
+    }
+    const double width = full.knots[last] - from;
+    double slope = std::clamp((full.values[last] - at_from) / width, least, most);
+    if (slope <= 0) slope = 0.5 * most;  // for values rise
+    few.knots.push_back(full.knots[last]);
+    few.values.push_back(at_from + slope * width);
+  }
+  return few;
+}
+
+bool rise(std::span<const double> numbers) {
+  return std::ranges::adjacent_find(numbers, std::greater_equal<>()) == numbers.end();
+}
+
+// The same with numbers of few digits, which move the line by this much or less.
+Warp with_short_numbers(const Warp& full, double distance) {
+  Warp rounded;
+  for (std::size_t i = 0; i < full.knots.size(); ++i) {
+    double steepest = 0;  // beside the knot
+    for (std::size_t k = std::max<std::size_t>(i, 1); k <= std::min(i + 1, full.knots.size() - 1); ++k)
+      steepest =
+          std::max(steepest, (full.values[k] - full.values[k - 1]) / (full.knots[k] - full.knots[k - 1]));
+    rounded.knots.push_back(short_number(full.knots[i], 0.5 * distance / steepest));
+    rounded.values.push_back(short_number(full.values[i], 0.5 * distance));
+  }
+  return rise(rounded.knots) && rise(rounded.values) ? rounded : full;
+}
+
 // A value goes to the normal quantile of the part of the rows below it, of those equal to it half.
 void make_quantile(const SortedValues& sorted, InputColumn& input) {
   input.mean = 0;
@@ -96,6 +151,10 @@ void make_quantile(const SortedValues& sorted, InputColumn& input) {
     input.warp.knots.push_back(sorted.value(i));
     input.warp.values.push_back(normal_quantile((sorted.begin(i) + sorted.end(i)) / (2 * sorted.total())));
   }
+  const double rows = sorted.total() / sorted.unit();
+  const double error = kScaleError * std::sqrt(0.5 * std::numbers::pi / rows);
+  input.warp =
+      with_short_numbers(with_few_knots(input.warp, (1 - kPartOfRounding) * error), kPartOfRounding * error);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "data/scale_inputs.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "data/standardise.hpp"
 #include "reference.hpp"
@@ -123,6 +126,44 @@ TEST(Scales, QuantileIsNormal) {
     // Beyond the training rows nothing rises.
     EXPECT_EQ(blocks.standardised(1, 1e9), inputs[1].warp.values.back());
     EXPECT_EQ(blocks.standardised(1, -1e9), inputs[1].warp.values.front());
+  }
+}
+
+double normal_quantile(double part) {
+  double low = -9;
+  double high = 9;
+  while (high - low > 1e-9) {
+    const double middle = 0.5 * (low + high);
+    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < part ? low : high) = middle;
+  }
+  return low;
+}
+
+TEST(Scales, QuantileHasFewKnotsAndIsNearTheScoresOfItsRows) {
+  constexpr Index kRows = 5121;
+  constexpr Index kBetweenQuantiles = (kRows - 1) / 256;
+  const Matrix x = sample(kRows);
+  const std::vector<InputColumn> inputs = scaled(x, ScaleKind::kQuantile);
+  const BlockedRows blocks(x.view(), inputs);
+  const double error =
+      0.5 * std::sqrt(0.5 * std::numbers::pi / kRows);  // half of what is chance at the median
+  for (const Index j : {0, 1, 4}) {
+    const Warp& warp = inputs[static_cast<std::size_t>(j)].warp;
+    EXPECT_LE(warp.knots.size(), 50U);
+    EXPECT_LT(warp.values.front(), j == 4 ? 0 : -3);
+    EXPECT_GT(warp.values.back(), 3);
+    std::vector<double> sorted;
+    for (Index i = 0; i < kRows; ++i) sorted.push_back(x(i, j));
+    std::ranges::sort(sorted);
+    for (Index i = 0; i < kRows; i += kBetweenQuantiles) {
+      const double value = sorted[static_cast<std::size_t>(i)];
+      const auto [first, last] = std::ranges::equal_range(sorted, value);
+      const double place = 0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin()));
+      ASSERT_NEAR(blocks.standardised(j, value), normal_quantile(place / kRows), error + 1e-9)
+          << j << " " << value;
+    }
+    // What is written of a number is short.
+    for (const double number : warp.values) EXPECT_LE(fmt::format("{}", number).size(), 7U);
   }
 }
 
