@@ -49,9 +49,13 @@ Json inspection(const Model& model) {
     for (const Place& place : model.places(term.atom))
       json["terms"].back()["places"].push_back({{"column", place.column}, {"value", place.value}});
   }
-  json["training"] = {{"rows", model.training.rows},   {"features", model.training.features},
-                      {"ridge", model.training.ridge}, {"norm_bound", model.training.norm_bound},
-                      {"risk", model.training.risk},   {"tuning_steps", model.training.tuning_steps}};
+  json["training"] = {{"rows", model.training.rows},
+                      {"features", model.training.features},
+                      {"ridge", model.training.ridge},
+                      {"norm_bound", model.training.norm_bound},
+                      {"logcosh_bend", model.training.bend},
+                      {"risk", model.training.risk},
+                      {"tuning_steps", model.training.tuning_steps}};
   return json;
 }
 
@@ -66,8 +70,9 @@ void run_inspect(const InspectCommand& command) {
   print("{} of \"{}\": {} terms over {} inputs\n", task_name(model.task), model.target_name,
         model.terms.size(), model.inputs.size());
   print(
-      "trained on {} rows with {}, ridge {:.4g}, mean loss {:.6g}{}\n\n", model.training.rows,
-      model.training.features, model.training.ridge, model.training.risk,
+      "trained on {} rows with {}, {} {:.4g}, mean loss {:.6g}{}\n\n", model.training.rows,
+      model.training.features, model.training.bend > 0 ? "log-cosh penalty" : "ridge", model.training.ridge,
+      model.training.risk,
       model.training.tuning_steps > 0 ? fmt::format(", tuned in {} steps", model.training.tuning_steps) : "");
   if (command.units == "table") {
     print("{}", in_units_of_table);

@@ -63,6 +63,7 @@ struct TrainingRecord {
   double norm_bound = 0;
   double risk = 0;
   int tuning_steps = 0;  // by which terms were moved after their selection
+  double bend = 0;       // of log-cosh costs of coefficients; 0: they are squares
 };
 
 struct Model {

@@ -23,6 +23,9 @@ enum class EngineKind { kLazy, kGram };
 enum class Precision { kMixed, kDouble };
 // Which of the numbers of terms, by held-out rows.
 enum class SizeChoice { kOneStandardError, kBest };
+// What keeps coefficients small: their squares, or their log-cosh, which beyond a tenth of the target's
+// deviation grows as absolute values do.
+enum class PenaltyKind { kRidge, kLogCosh };
 // How much is tried where held-out rows decide.
 enum class Effort { kQuick, kNormal, kThorough };
 
@@ -89,6 +92,7 @@ struct FitOptions {
   SizeChoice choose = SizeChoice::kOneStandardError;  // where M is chosen
   Index per_step = 1;                                 // atoms added per greedy step
   Ridge ridge = Ridge::automatic();
+  PenaltyKind penalty = PenaltyKind::kRidge;
   std::optional<bool> intercept = {};
   std::optional<ScaleKind> scale = {};  // of the inputs
   double tolerance = 0;                 // stop when the mean loss is at most this

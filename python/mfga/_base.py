@@ -30,6 +30,7 @@ FIT_OPTIONS = (
     "choose",
     "per_step",
     "ridge",
+    "penalty",
     "intercept",
     "scale",
     "tolerance",
@@ -48,6 +49,9 @@ _PARAMETERS = """
     ridge : float, "auto" or "cv", default="auto"
         `ridge` times the squared norm of the coefficients is added to the sum of the losses. "auto": the best of a few
         on held-out rows. "cv": the best of `ridges` by cross-validation.
+    penalty : {{"ridge", "logcosh"}}, default="ridge"
+        What is multiplied by `ridge`: the sum of the squares of the coefficients, or of their log-cosh, a smooth
+        stand-in for absolute values.
     loss : str, default="auto"
         What is minimised. {losses}
     tune : int, False or "auto", default="auto"
@@ -161,6 +165,7 @@ class Estimator(Shown, BaseEstimator):
         *,
         features=None,
         ridge="auto",
+        penalty="ridge",
         loss="auto",
         tune="auto",
         effort="normal",
@@ -191,6 +196,7 @@ class Estimator(Shown, BaseEstimator):
         self.terms = terms
         self.features = features
         self.ridge = ridge
+        self.penalty = penalty
         self.loss = loss
         self.tune = tune
         self.effort = effort

@@ -136,6 +136,7 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         class_weight=None,
         features=None,
         ridge="auto",
+        penalty="ridge",
         loss="auto",
         tune="auto",
         effort="normal",

@@ -120,15 +120,17 @@ void paper::Options::validate(const FitOptions& fit) const {
                                                            {"refine", fit.refine},
                                                            {"tune", fit.tune.steps() > 0},
                                                            {"tune_every", fit.tune_every != 0},
-                                                           {"metric", fit.metric != Metric::kNone}};
+                                                           {"metric", fit.metric != Metric::kNone},
+                                                           {"penalty", fit.penalty != PenaltyKind::kRidge}};
   for (const auto& [option, is_given] : of_searches) {
     if (searches || !is_given) continue;
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("`{}` is for the method mfga; {} does not search", option, name));
   }
   if (norm_bound > 0) {
-    refuse_together("`norm_bound`",
-                    {{"`tune`", fit.tune.steps() > 0}, {"`metric`", fit.metric != Metric::kNone}});
+    refuse_together("`norm_bound`", {{"`tune`", fit.tune.steps() > 0},
+                                     {"`metric`", fit.metric != Metric::kNone},
+                                     {"`penalty`", fit.penalty != PenaltyKind::kRidge}});
   }
   if (norm_bound > 0 && fit.ridge.validation() != nullptr) {
     throw Error(ErrorKind::kInvalidArgument,

@@ -379,8 +379,8 @@ class Fit {
           separation_warnings(data.problem(workers_), learned.score(), learned.risk, learned.converged));
     int tuning_steps = 0;
     for (const PathStep& step : report_.path) tuning_steps += step.tuning_steps;
-    model_.training = {data.rows.rows(),       report_.features, learned.ridge,
-                       plan_.paper.norm_bound, learned.risk,     tuning_steps};
+    model_.training = {data.rows.rows(), report_.features, learned.ridge, plan_.paper.norm_bound,
+                       learned.risk,     tuning_steps,     data.cost.bend};
     check_finite(model_);
   }
 

@@ -76,6 +76,7 @@ void check_finite(const Model& model) {
   check(model.training.ridge, "its ridge");
   check(model.training.norm_bound, "its norm bound");
   check(model.training.risk, "its mean loss");
+  check(model.training.bend, "the bend of its penalty");
   for (const ModelInput& input : model.inputs) {
     const std::string of_input = fmt::format(" of the input \"{}\"", input.name);
     check(input.mean, "the mean" + of_input);

@@ -262,6 +262,7 @@ std::string model_to_json(const Model& model) try {
   Json training = {{"rows", model.training.rows},   {"features", model.training.features},
                    {"ridge", model.training.ridge}, {"norm_bound", model.training.norm_bound},
                    {"risk", model.training.risk},   {"mfga_version", version()}};
+  if (model.training.bend > 0) training["logcosh_bend"] = model.training.bend;
   if (model.training.tuning_steps > 0) training["tuning_steps"] = model.training.tuning_steps;
   // One line per input and per term: readable, and friendly to line-based tools.
   const auto lines = [](const std::vector<std::string>& items) {
@@ -381,6 +382,8 @@ Model model_from_json(std::string_view text, std::string_view source) {
   model.training.ridge = training.member("ridge").number();
   model.training.norm_bound = training.member("norm_bound").number();
   model.training.risk = training.member("risk").number();
+  if (training.has_member("logcosh_bend"))
+    model.training.bend = training.member("logcosh_bend").positive_number();
   constexpr Index kMostTuningSteps = 1000000000;
   if (training.has_member("tuning_steps")) {
     model.training.tuning_steps =

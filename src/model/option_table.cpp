@@ -117,7 +117,7 @@ void set_folds(CrossValidationOptions& options, std::string_view text) {
 
 using WrittenFitMember = WrittenMember<FitOptions>;
 
-constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 26> kFitTable = {{
     {"task", choice<&FitOptions::task>(), "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"loss", WrittenFitMember{loss_text, set_loss}, "LOSS", 0, 0,
@@ -182,6 +182,10 @@ constexpr std::array<OptionRow<FitOptions>, 25> kFitTable = {{
      "cross-validation; auto: the best of 1e-4 ... 100 on a fifth "
      "of the "
      "rows"},
+    {"penalty", choice<&FitOptions::penalty>(), "ridge|logcosh", 0, 0,
+     "what is added to the losses, L times; ridge: |theta|^2; logcosh: the sum of 2 B^2 log cosh(theta / B), "
+     "B a tenth of the target's deviation (of classes: 0.1): the same for small coefficients, and a smooth "
+     "stand-in for absolute values beyond B"},
     {"intercept", choice<&FitOptions::intercept>(), "auto|yes|no", 0, 0,
      "unpenalised constant term; auto: yes, or what the preset says"},
     {"scale", choice<&FitOptions::scale>(), "auto|standard|robust|quantile", 0, 0,

@@ -253,12 +253,18 @@ EngineCost engine_cost(const Plan& plan, EngineKind engine, const ProblemSize& s
 EngineKind choose_engine(const Plan& plan, const ProblemSize& size, int threads) {
   const EngineCost lazy = engine_cost(plan, EngineKind::kLazy, size, threads);
   const EngineCost gram = engine_cost(plan, EngineKind::kGram, size, threads);
-  const bool is_quadratic = plan.loss->constant_curvature().has_value();
+  const bool has_ridge = plan.options.penalty == PenaltyKind::kRidge;
+  const bool is_quadratic = plan.loss->constant_curvature().has_value() && has_ridge;
   const double limit = memory_limit_bytes(plan.options);
   const bool gram_pays =
       is_quadratic && plan.targets == 1 && gram.bytes <= 0.5 * limit && gram.operations < lazy.operations;
   const EngineKind engine = plan.options.engine.value_or(gram_pays ? EngineKind::kGram : EngineKind::kLazy);
   const bool is_gram = engine == EngineKind::kGram;
+  if (is_gram && !has_ridge) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        "`engine=gram` works for squares of coefficients only; use `engine=lazy` for `penalty=logcosh`");
+  }
   if (is_gram && !is_quadratic) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("`engine=gram` works for the squared loss only; use `engine=lazy` for {}",

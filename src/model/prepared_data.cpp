@@ -13,7 +13,7 @@
 namespace mfga {
 
 PreparedData PreparedData::subset(std::span<const Index> positions, Workers* workers) const {
-  PreparedData result{target, inputs, text_columns, rows.subset(positions, workers), intercept};
+  PreparedData result{target, inputs, text_columns, rows.subset(positions, workers), intercept, cost};
   result.target.values = values_of(target.values, positions, target.columns);
   if (!groups.empty()) {
     for (const Index position : positions)
@@ -115,8 +115,12 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
   const std::span<const Index> all = data.groups;
   std::vector<Index> groups = counted.groups;
   if (counted.positions.empty()) groups.assign(all.begin(), all.end());
-  return {std::move(target), std::move(inputs), std::move(text_columns), std::move(rows),
-          plan.intercept,    counted.positions, std::move(groups)};
+  CoefficientCost cost;
+  constexpr double kBend = 0.1;
+  if (plan.options.penalty == PenaltyKind::kLogCosh) cost.bend = kBend * target.spread;
+  return {std::move(target), std::move(inputs), std::move(text_columns),
+          std::move(rows),   plan.intercept,    cost,
+          counted.positions, std::move(groups)};
 }
 
 }  // namespace mfga

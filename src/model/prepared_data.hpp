@@ -21,6 +21,7 @@ struct PreparedData {
   std::vector<Index> text_columns;  // of each input: see CandidateContext
   BlockedRows rows;                 // with their weights
   Intercept intercept;
+  CoefficientCost cost;
   std::vector<Index> kept_rows = {};  // of the table, where those without a weight were left out; else empty
   std::vector<Index> groups =
       {};  // of each row: rows of one group are held out together; empty: there are none
@@ -30,7 +31,7 @@ struct PreparedData {
     return kept_rows.empty() ? position : kept_rows[static_cast<std::size_t>(position)];
   }
   [[nodiscard]] Problem problem(Workers& workers) const {
-    return {rows, target.values, *target.loss, intercept, workers};
+    return {rows, target.values, *target.loss, intercept, workers, cost};
   }
   // Some of the rows, by their positions; with what was found out about all of them: scales and the target's
   // units.

@@ -223,6 +223,7 @@ PreparedTarget prepare_numbers(const TrainingData& data, const Loss& loss, bool 
         output.intercept = TargetColumn{values, data.weights}.mean();
         for (double& value : values) value -= output.intercept;
       }
+      if (target.columns == 1 && lowest < highest) target.spread = deviation({values, data.weights});
     }
     target.values.insert(target.values.end(), values.begin(), values.end());
     target.outputs.push_back(std::move(output));

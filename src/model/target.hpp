@@ -25,6 +25,9 @@ struct PreparedTarget {
   // accuracy.
   std::vector<Output> outputs;
 
+  // How far scores are apart, usually: the deviation of the values where scores are of their kind, else 1.
+  double spread = 1;
+
   // What a mean loss is multiplied by for the units of the target; several targets have none in common.
   [[nodiscard]] double loss_unit() const { return outputs.size() > 1 ? 1 : loss->unit(outputs[0].scale); }
 };

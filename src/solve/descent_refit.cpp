@@ -1,5 +1,6 @@
 // Refit for smooth convex losses of several outputs, where the Hessian has a block for every pair of outputs
-// and is too large for Newton's method: L-BFGS (liblbfgs) on
+// and is too large for Newton's method, and for quadratic losses where the cost of the coefficients is not:
+// L-BFGS (liblbfgs) on
 //
 //   F(c, theta) = sum_n w_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
 //
@@ -159,8 +160,8 @@ class DescentRefit final : public FactoredRefit {
     for (Index k = 0; k < outputs; ++k) {
       std::copy_n(sums.begin() + k * n_values, n_values, own.begin());
       for (Index m = offset(); m < n_values; ++m) {
-        result += penalty().ridge * x(k, m) * x(k, m);
-        own[static_cast<std::size_t>(m)] += 2 * penalty().ridge * x(k, m);
+        result += penalty().ridge * problem().cost.value(x(k, m));
+        own[static_cast<std::size_t>(m)] += penalty().ridge * problem().cost.slope(x(k, m));
       }
       factor().solve_lower(own);
       for (Index m = 0; m < n_values; ++m)

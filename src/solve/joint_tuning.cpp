@@ -60,8 +60,8 @@ class JointTuningObjective final : public TuningObjective {
     std::copy_n(sums.begin() + first_coefficient, slopes.values.size(), slopes.values.begin());
     for (Index k = 0; k < outputs; ++k) {
       for (Index m = offset_; m < n_values; ++m) {
-        last_.objective += options_.ridge * coefficients(k, m) * coefficients(k, m);
-        slopes(k, m) += 2 * options_.ridge * coefficients(k, m);
+        last_.objective += options_.ridge * problem_.cost.value(coefficients(k, m));
+        slopes(k, m) += options_.ridge * problem_.cost.slope(coefficients(k, m));
       }
       cblas_dgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(n_values), static_cast<int>(n_values), scale_,
                   from_round_.values.data(), static_cast<int>(n_values), slopes.row(k), 1, 0.0,

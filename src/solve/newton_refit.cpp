@@ -2,8 +2,9 @@
 //
 //   F(c, theta) = sum_n w_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
 //
-// warm-started at the coefficients of the step before. Full Newton steps alone diverge on real data; yet they
-// are nearly always right, so the point that a full step leads to is expanded at once.
+// or another cost of the coefficients (Problem::cost), warm-started at the coefficients of the step before.
+// Full Newton steps alone diverge on real data; yet they are nearly always right, so the point that a full
+// step leads to is expanded at once.
 //
 // The Hessian costs far more than the gradient and changes little near the minimum. So it is kept there: for
 // the last steps, and from one refit to the first step of the next, where only the rows of the atoms that
@@ -108,7 +109,7 @@ class NewtonRefit final : public Refit {
   void expand_constant() {
     const ActiveAtoms none({}, problem_.rows);
     static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constants().front()), 0));
-    factorise(0);
+    factorise(0, Vector::Zero(1));
   }
 
   // F and its gradient at some (c, theta).
@@ -121,10 +122,10 @@ class NewtonRefit final : public Refit {
     report.converged = false;
     bool is_fresh = hessian_.rows() == 0;  // whether the Hessian is that of `point`
     Expansion here = expand(atoms, ridge, point, hessian_.rows());
-    factorise(ridge);
+    factorise(ridge, point);
     const auto refresh = [&] {
       here = expand(atoms, ridge, point, 0);
-      factorise(ridge);
+      factorise(ridge, point);
       is_fresh = true;
     };
     double last_decrease = std::numeric_limits<double>::infinity();
@@ -161,7 +162,7 @@ class NewtonRefit final : public Refit {
       point += length * direction;
       here = std::move(next);
       is_fresh = next_is_fresh;
-      if (is_fresh) factorise(ridge);
+      if (is_fresh) factorise(ridge, point);
       last_decrease = -slope;
     }
   }
@@ -179,7 +180,13 @@ class NewtonRefit final : public Refit {
   [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge, const Vector& point) const {
     const double intercept = offset_ == 1 ? point[0] : 0;
     const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()}, {&intercept, 1});
-    return loss_sum(problem_, score) + ridge * point.tail(atoms.size()).squaredNorm();
+    return loss_sum(problem_, score) + ridge * cost_of(point);
+  }
+
+  [[nodiscard]] double cost_of(const Vector& point) const {
+    double cost = 0;
+    for (Index i = offset_; i < point.size(); ++i) cost += problem_.cost.value(point[i]);
+    return cost;
   }
 
   // Expands F at the point, and computes the rows of the Hessian of the losses from `first_row` on there; the
@@ -212,10 +219,9 @@ class NewtonRefit final : public Refit {
         });
     atoms.have_been_seen();
     Expansion expansion;
-    const auto theta = point.tail(atoms.size());
-    expansion.objective = sums.back() + ridge * theta.squaredNorm();
+    expansion.objective = sums.back() + ridge * cost_of(point);
     expansion.gradient = Eigen::Map<const Vector>(sums.data() + n_entries, size);
-    expansion.gradient.tail(atoms.size()) += 2 * ridge * theta;
+    for (Index i = offset_; i < size; ++i) expansion.gradient[i] += ridge * problem_.cost.slope(point[i]);
     hessian_.conservativeResize(size, size);
     for (Index i = first_row; i < size; ++i) {
       for (Index j = 0; j <= i; ++j)
@@ -245,10 +251,11 @@ class NewtonRefit final : public Refit {
     }
   }
 
-  // The factor of the Hessian with the ridge.
-  void factorise(double ridge) {
+  // The factor of the Hessian with the cost of the coefficients there.
+  void factorise(double ridge, const Vector& point) {
     SquareMatrix raised = hessian_;
-    raised.diagonal().tail(hessian_.rows() - offset_).array() += 2 * ridge;
+    for (Index i = offset_; i < hessian_.rows(); ++i)
+      raised(i, i) += ridge * problem_.cost.curvature(point[i]);
     factor_.compute(raised);
     // Rows that are fitted perfectly have no curvature left; a little on the diagonal keeps the step finite.
     const double mean_diagonal = raised.diagonal().mean();

@@ -1,6 +1,7 @@
-// What is being minimised: sum over rows of w_n L(c + sum_m theta_m phi_m(x_n), y_n) + ridge |theta|^2, over
-// a growing list of atoms. There may be several outputs, which share the atoms: then c and every theta_m have
-// one number for each. The weights w_n go with the rows (BlockedRows::weights).
+// What is being minimised: sum over rows of w_n L(c + sum_m theta_m phi_m(x_n), y_n) + ridge |theta|^2, or
+// another cost of the coefficients, over a growing list of atoms. There may be several outputs, which share
+// the atoms: then c and every theta_m have one number for each. The weights w_n go with the rows
+// (BlockedRows::weights).
 #pragma once
 
 #include <optional>
@@ -10,6 +11,7 @@
 #include "core/row_blocks.hpp"
 #include "features/candidates.hpp"
 #include "losses/loss.hpp"
+#include "solve/coefficient_cost.hpp"
 
 namespace mfga {
 
@@ -21,14 +23,15 @@ struct Problem {
   const Loss& loss;
   Intercept intercept;
   Workers& workers;
+  CoefficientCost cost = {};
 
   // The same rows seen otherwise, for instance stretched.
   [[nodiscard]] Problem with_rows(const BlockedRows& others) const {
-    return {others, targets, loss, intercept, workers};
+    return {others, targets, loss, intercept, workers, cost};
   }
   // Other rows with their own targets.
   [[nodiscard]] Problem with_rows(const BlockedRows& others, std::span<const double> their_targets) const {
-    return {others, their_targets, loss, intercept, workers};
+    return {others, their_targets, loss, intercept, workers, cost};
   }
 
   // The number of rows, each as often as its weight says.

@@ -15,8 +15,10 @@ Matrix scaled_gram(const Matrix& rows, double factor) {
 }
 
 std::unique_ptr<Refit> make_refit(const Problem& problem, const Penalty& penalty) {
-  if (problem.loss.constant_curvature()) return make_least_squares_refit(problem, penalty);
-  return problem.outputs() == 1 ? make_newton_refit(problem, penalty) : make_descent_refit(problem, penalty);
+  const bool is_quadratic = problem.loss.constant_curvature().has_value();
+  if (is_quadratic && problem.cost.is_square()) return make_least_squares_refit(problem, penalty);
+  return problem.outputs() == 1 && !is_quadratic ? make_newton_refit(problem, penalty)
+                                                 : make_descent_refit(problem, penalty);
 }
 
 }  // namespace mfga

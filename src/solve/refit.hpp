@@ -14,7 +14,7 @@ namespace mfga {
 
 // What keeps the coefficients small.
 struct Penalty {
-  double ridge = 0;       // added: ridge |theta|^2 to the *sum* of the losses
+  double ridge = 0;       // added: ridge |theta|^2, or the problem's cost, to the *sum* of the losses
   double norm_bound = 0;  // > 0: |theta|_2 <= norm_bound instead
 };
 
@@ -66,7 +66,7 @@ class Refit {
 [[nodiscard]] std::unique_ptr<Refit> make_least_squares_refit(const Problem& problem, const Penalty& penalty);
 // Newton's method with a line search; for one output.
 [[nodiscard]] std::unique_ptr<Refit> make_newton_refit(const Problem& problem, const Penalty& penalty);
-// L-BFGS, for several.
+// L-BFGS, for several, and for costs of coefficients that are not squares.
 [[nodiscard]] std::unique_ptr<Refit> make_descent_refit(const Problem& problem, const Penalty& penalty);
 
 // The one for the loss of the problem.

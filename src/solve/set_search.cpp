@@ -138,7 +138,8 @@ class SetSearch {
     set.loss = set.report.loss_sum ? *set.report.loss_sum : engine_.loss_sum(set.active);
     set.objective = set.loss;
     if (options_.penalty.norm_bound > 0) return;  // the bound holds for every set
-    for (const double theta : set.active.theta) set.objective += options_.penalty.ridge * theta * theta;
+    for (const double theta : set.active.theta)
+      set.objective += options_.penalty.ridge * problem_.cost.value(theta);
   }
 
   Problem problem_;

@@ -141,7 +141,7 @@ FittedCoefficients fit_coefficients(const Problem& problem, double ridge, const 
   const RefitReport report = fitted.refit->solve(active, accuracy);
   fitted.converged = report.converged;
   fitted.objective = report.loss_sum ? *report.loss_sum : loss_sum(problem, active.score());
-  for (const double theta : active.theta) fitted.objective += ridge * theta * theta;
+  for (const double theta : active.theta) fitted.objective += ridge * problem.cost.value(theta);
   return fitted;
 }
 

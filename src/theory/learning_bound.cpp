@@ -289,8 +289,10 @@ Bound learning_bound(const Model& model, const BoundData& data, const BoundOptio
   const std::vector<double> targets = targets_of(model, data, bound.units);
   const Combination combination = combination_of(model, bound.units);
 
-  // Definitions 1 and 2 on the active set, measured. The multiplier of a norm bound is no part of the risk.
-  const double ridge = model.training.norm_bound > 0 ? 0 : model.training.ridge;
+  // Definitions 1 and 2 on the active set, measured. The multiplier of a norm bound is no part of the risk,
+  // and other costs than squares have no curvature that could be counted on.
+  const bool is_square = model.training.norm_bound == 0 && model.training.bend == 0;
+  const double ridge = is_square ? model.training.ridge : 0;
   std::vector<InputColumn> columns = input_columns(model, data);
   BlockedRows rows(data.x, columns);
   if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
