@@ -25,7 +25,6 @@ from trees import measure_trees
 
 ALL_CASES = [*PAPER_CASES, *OTHER_CASES]
 METHODS = [OURS, TREES, TUNED_TREES, KERNEL]
-TERMS_ADDED_ONE_BY_ONE = 40  # models with more have five terms per step
 KERNEL_METHODS = ["gk", "glk"]
 KERNEL_FOLDS = 2
 MOST_KERNEL_ROWS = 8000  # about as many as in the paper
@@ -45,7 +44,7 @@ pickled trees. What took several splits is a mean over them.
 
 def ours_options(terms):
     """All that the tool is told beside where the table is: the rest are its defaults."""
-    return ["--terms", terms, *(["--per-step", 5] if terms > TERMS_ADDED_ONE_BY_ONE else [])]
+    return ["--terms", terms]
 
 
 def kernel_options(method, rows):

@@ -90,7 +90,8 @@ struct FitOptions {
   // M. Empty: as many as held-out rows gain by, 200 at most.
   std::optional<Index> terms = {};
   SizeChoice choose = SizeChoice::kOneStandardError;  // where M is chosen
-  Index per_step = 1;                                 // atoms added per greedy step
+  // Atoms added per greedy step; if none is given, more the more there are.
+  std::optional<Index> per_step = {};
   Ridge ridge = Ridge::automatic();
   PenaltyKind penalty = PenaltyKind::kRidge;
   std::optional<bool> intercept = {};

@@ -61,8 +61,9 @@ _PARAMETERS = """
         How much is tried where held-out rows decide.
     choose : {{"1se", "best"}}, default="1se"
         Which number of terms `terms="auto"` takes: the smallest within a standard error of the best, or the best.
-    per_step : int, default=1
-        Terms that are added per greedy step; more are faster.
+    per_step : int or "auto", default="auto"
+        Terms that are added per greedy step; 1 is the most careful, more are faster. "auto": 1, and 1 more for every
+        10 terms that there are.
     scale : {{"auto", "standard", "robust", "quantile"}}, default="auto"
         How inputs are scaled.
     select : {{"auto", "gradient", "normalised", "gain"}}, default="auto"
@@ -170,7 +171,7 @@ class Estimator(Shown, BaseEstimator):
         tune="auto",
         effort="normal",
         choose="1se",
-        per_step=1,
+        per_step="auto",
         scale="auto",
         select="auto",
         search="greedy",

@@ -141,7 +141,7 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         tune="auto",
         effort="normal",
         choose="1se",
-        per_step=1,
+        per_step="auto",
         scale="auto",
         select="auto",
         search="greedy",

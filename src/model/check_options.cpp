@@ -23,10 +23,10 @@ void refuse_together(std::string_view what, const GivenOptions& others) {
   }
 }
 
-void check_terms(const FitOptions& options) {
-  if (!options.terms || (*options.terms >= 1 && static_cast<double>(*options.terms) <= kManyOption)) return;
+void check_count(std::string_view name, const std::optional<Index>& count) {
+  if (!count || (*count >= 1 && static_cast<double>(*count) <= kManyOption)) return;
   throw Error(ErrorKind::kInvalidArgument,
-              fmt::format("`terms` is {}; expected a number from 1 to {}", *options.terms, kManyOption));
+              fmt::format("`{}` is {}; expected a number from 1 to {}", name, *count, kManyOption));
 }
 
 void check_tuning(const FitOptions& options) {
@@ -77,7 +77,8 @@ void check_ridge(const FitOptions& options) {
 
 void FitOptions::validate() const {
   validate_options(*this, fit_option_table());
-  check_terms(*this);
+  check_count("terms", terms);
+  check_count("per_step", per_step);
   check_start(*this);
   check_ridge(*this);
   if (!loss.empty()) static_cast<void>(find_loss(loss));

@@ -138,7 +138,7 @@ std::vector<TriedSize> tried_sizes(const CrossValidation& validation) {
 CrossValidationOptions affordable(const Work& work, CrossValidationOptions validation,
                                   const Candidates* candidates, EngineKind engine) {
   if (validation.most_rows == 0 || candidates == nullptr || engine == EngineKind::kGram) return validation;
-  const auto steps = static_cast<Index>(path_terms(work.plan.terms, work.plan.options.per_step).size());
+  const Index steps = path_steps(work.plan.terms, work.plan.per_step);
   validation.most_rows = affordable_rows(validation.most_rows, candidates->size(), steps);
   return validation;
 }

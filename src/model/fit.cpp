@@ -125,7 +125,7 @@ class Fit {
     const ProblemSize size{static_cast<double>(data.rows.rows()),
                            dictionary.candidates(data.rows.inputs()),
                            static_cast<double>(plan_.terms),
-                           static_cast<double>(options.per_step),
+                           static_cast<double>(path_steps(plan_.terms, plan_.per_step)),
                            options.precision,
                            static_cast<double>(data.target.outputs.size())};
     EngineKind engine = choose_engine(plan_, size, workers_.threads());
@@ -248,7 +248,7 @@ class Fit {
             : data.folds(plan_, affordable(work_, *plan_.validation, candidates.get(), engine));
     return choose_ridge(
         work_, data, folds, candidates, engine,
-        plan_.grows_step_by_step() ? path_terms(most, plan_.options.per_step) : std::vector<Index>{most},
+        plan_.grows_step_by_step() ? path_terms(most, plan_.per_step) : std::vector<Index>{most},
         [&](const FoldData& fold, double ridge, const std::function<void(const ScoreFunction&)>& on_model) {
           GreedyTask task = whole_task(work_, {ridge, 0});
           task.on_step = [&](const GreedyStep&, const ActiveSet& active) {

@@ -119,7 +119,6 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
                           : make_gram_engine(task.sums);
   GreedyOptions options = plan.search_options(task.penalty);
   options.terms = task.terms;
-  options.per_step = std::min(options.per_step, task.terms);
   options.deadline = task.deadline;
   options.keeps_what_there_is = task.keeps_what_there_is;
   const RefitFactory new_refit = [&] { return make_refit(problem, task.penalty); };

@@ -97,6 +97,17 @@ void set_terms(FitOptions& options, std::string_view text) {
   }
 }
 
+std::string per_step_text(const FitOptions& options) {
+  return options.per_step ? fmt::format("{}", *options.per_step) : "auto";
+}
+void set_per_step(FitOptions& options, std::string_view text) {
+  if (text == "auto") {
+    options.per_step.reset();
+  } else {
+    options.per_step = whole_number("per_step", text, "auto");
+  }
+}
+
 std::string tune_text(const FitOptions& options) {
   if (options.tune.is_automatic()) return "auto";
   return options.tune.steps() == 0 ? "no" : fmt::format("{}", options.tune.steps());
@@ -144,8 +155,8 @@ constexpr std::array<OptionRow<FitOptions>, 26> kFitTable = {{
      "fitted "
      "again; auto: gain, or what the preset says"},
     {"shortlist", &FitOptions::shortlist, "S", 0, kMany,
-     "candidates of each step that are ranked again given those already picked in it; 0: twice `per_step` if "
-     "that is "
+     "candidates of each step that are ranked again given those already picked in it; 0: twice the terms "
+     "that it adds, if these are "
      "more than 1, for one output and another loss than the squared one with gain 32 at least; 1: none"},
     {"search", choice<&FitOptions::search>(), "greedy|htp", 0, 0,
      "greedy: terms are added step by step; htp: hard thresholding pursuit, all terms at once"},
@@ -175,8 +186,9 @@ constexpr std::array<OptionRow<FitOptions>, 26> kFitTable = {{
      "`terms=auto`: which of the sizes tried; 1se: the smallest whose loss on held-out rows is within a "
      "standard "
      "error of the smallest loss; best: the one with the smallest loss"},
-    {"per_step", &FitOptions::per_step, "K", 1, kMany,
-     "terms added per greedy step; 1 is the most careful, more are faster"},
+    {"per_step", WrittenFitMember{per_step_text, set_per_step}, "K or auto", 0, 0,
+     "terms added per greedy step; 1 is the most careful, more are faster; auto: 1, and 1 more for every 10 "
+     "terms that there are"},
     {"ridge", WrittenFitMember{ridge_text, set_ridge}, "L, cv or auto", 0, kHuge,
      "L |theta|^2 is added to the sum (not the mean) of the losses; cv: the best of `ridges` by "
      "cross-validation; auto: the best of 1e-4 ... 100 on a fifth "

@@ -177,12 +177,14 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
   plan.targets = data.targets();
   if (plan.loss->outputs(plan.targets) > 1) refuse_several_outputs(options, paper, *plan.loss);
   const bool regression = plan.task == Task::kRegression;
+  plan.per_step = options.per_step.value_or(paper.is_own() ? 0 : 1);
   plan.select = options.select.value_or(paper.preset ? Selection::kGradient : Selection::kGain);
   plan.selection.rule = plan.select == Selection::kGain ? Rule::kGain : Rule::kGradient;
   plan.selection.shortlist = options.shortlist;
   if (options.shortlist == 0 && !paper.preset) {
     constexpr Index kForQuadraticModel = 32;
-    plan.selection.shortlist = options.per_step > 1 ? 2 * options.per_step : 1;
+    plan.selection.shortlist = 1;
+    plan.selection.shortlist_of_each = 2;
     if (plan.select == Selection::kGain && !plan.loss->constant_curvature() &&
         plan.loss->outputs(plan.targets) == 1)
       plan.selection.shortlist = std::max(plan.selection.shortlist, kForQuadraticModel);

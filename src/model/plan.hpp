@@ -71,6 +71,7 @@ struct Plan {
   Index targets = 1;
   Index terms = 0;             // of the model, or the most that held-out rows may choose
   bool chooses_terms = false;  // whether they do
+  Index per_step = 1;          // see GreedyOptions
   Selection select = Selection::kGain;
   SelectionOptions selection;
   Intercept intercept = Intercept::kUnpenalised;
@@ -87,7 +88,7 @@ struct Plan {
     return validation ? validation->ridges : std::vector<double>{penalty.ridge};
   }
   [[nodiscard]] GreedyOptions search_options(const Penalty& with) const {
-    return {terms, options.per_step, options.tolerance, with, selection};
+    return {terms, per_step, options.tolerance, with, selection};
   }
   // Whether each step of the search has a model of its own number of terms.
   [[nodiscard]] bool grows_step_by_step() const { return options.search == Search::kGreedy; }

@@ -101,8 +101,7 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
                             std::span<const double> ridges, const GreedyOptions& options,
                             const PartDone& on_part) {
   const auto n_ridges = static_cast<Index>(ridges.size());
-  const auto n_steps =
-      static_cast<Index>(path_terms(std::min(options.terms, candidates.size()), options.per_step).size());
+  const Index n_steps = path_steps(std::min(options.terms, candidates.size()), options.per_step);
   // A path looks at the sums, but asks its problem how many rows there are, and for their targets.
   struct TrainingRows {
     BlockedRows rows;
@@ -154,8 +153,8 @@ EngineCost gram_validation_cost(const ProblemSize& size, const CrossValidationOp
   const auto held_out = static_cast<double>(options.used_folds > 0 ? options.used_folds : options.folds);
   const double paths = held_out * static_cast<double>(options.ridges.size());
   // Each path sums the rows of its atoms over the folds, takes gradients, and solves.
-  const double path = size.terms * size.candidates * (folds + size.terms / size.per_step) +
-                      2 * size.terms * size.terms * size.terms;
+  const double path =
+      size.terms * size.candidates * (folds + size.steps) + 2 * size.terms * size.terms * size.terms;
   return {size.rows * size.candidates * size.candidates + (paths + 1) * path,
           gram_sums_bytes(size.candidates, folds) + sizeof(double) * threads * size.terms * size.candidates};
 }
@@ -172,10 +171,17 @@ EngineCost lazy_validation_cost(const ProblemSize& size, const CrossValidationOp
   return {fit.operations * (1 + fits), fit.bytes};
 }
 
+Index path_steps(Index terms, Index per_step) {
+  if (per_step > 0) return (terms + per_step - 1) / per_step;
+  Index steps = 0;
+  for (Index atoms = 0; atoms < terms; atoms += atoms_of_step(per_step, atoms)) ++steps;
+  return steps;
+}
+
 std::vector<Index> path_terms(Index terms, Index per_step) {
   std::vector<Index> result;
   for (Index next = 0; next < terms;) {
-    next = std::min(next + per_step, terms);
+    next = std::min(next + atoms_of_step(per_step, next), terms);
     result.push_back(next);
   }
   return result;

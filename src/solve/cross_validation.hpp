@@ -120,6 +120,8 @@ class PathLosses {
 
 // The numbers of terms after each step of a path.
 [[nodiscard]] std::vector<Index> path_terms(Index terms, Index per_step);
+// And how many these are.
+[[nodiscard]] Index path_steps(Index terms, Index per_step);
 
 // Sets the means, their errors, and the choices. An error is a loss times `unit`. `choose`: how the number of
 // terms is chosen; nothing: it is the last one.

@@ -89,7 +89,7 @@ struct ProblemSize {
   double rows = 0;
   double candidates = 0;
   double terms = 0;
-  double per_step = 1;
+  double steps = 1;  // of the search
   Precision precision = Precision::kMixed;
   double outputs = 1;
 };

@@ -149,8 +149,7 @@ std::unique_ptr<Engine> make_gram_engine(GramParts parts) {
 }
 
 EngineCost gram_engine_cost(const ProblemSize& size) {
-  const double steps = size.terms / size.per_step;
-  return {size.rows * size.candidates * size.candidates + 2 * steps * size.terms * size.candidates,
+  return {size.rows * size.candidates * size.candidates + 2 * size.steps * size.terms * size.candidates,
           gram_sums_bytes(size.candidates, 1)};
 }
 

@@ -74,8 +74,9 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       // Line 3: the active set grows by the candidates with the largest gradient.
       GreedyStep step;
       phase_start = std::chrono::steady_clock::now();
-      step.added = selector.add(gradient, std::min(options.per_step, options.terms - active.size()), set,
-                                result.dependent);
+      const Index wanted =
+          std::min(atoms_of_step(options.per_step, active.size()), options.terms - active.size());
+      step.added = selector.add(gradient, wanted, set, result.dependent);
       if (step.added.empty()) break;
       for (const double g : gradient.values)
         step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);

@@ -14,13 +14,21 @@ namespace mfga {
 
 struct GreedyOptions {
   Index terms = 1;       // M
-  Index per_step = 1;    // atoms added per step
+  Index per_step = 1;    // atoms added per step; 0: see atoms_of_step
   double tolerance = 0;  // stop when the risk (mean loss) is at most this
   Penalty penalty;
   SelectionOptions selection = {};
   Deadline deadline = kNever;        // from then on the search has no further step than the first
   bool keeps_what_there_is = false;  // where it is stopped (OutOfTime) it ends with the steps made so far
 };
+
+// How many the next step adds to so many atoms. Where it is not said: the first ones one by one, for each
+// says much and the others build on it; of many, some at a time, for a pass over all candidates has more than
+// one good one to offer.
+[[nodiscard]] inline Index atoms_of_step(Index per_step, Index atoms) {
+  constexpr Index kAtomsForOneMore = 10;
+  return per_step > 0 ? per_step : 1 + atoms / kAtomsForOneMore;
+}
 
 struct GreedyStep {
   std::vector<Index> added;     // candidates that joined the active set

@@ -218,13 +218,12 @@ Index correlations_at_a_time(Index candidates) {
 }
 
 EngineCost lazy_engine_cost(const ProblemSize& size) {
-  const double steps = size.terms / size.per_step;
   // Gradient passes, in single precision twice as fast; then scores and products evaluate the active atoms
   // twice per step (about four operations each), and the products themselves.
   const double pass =
       size.outputs * (size.precision == Precision::kMixed ? 1 : 2) * size.rows * size.candidates;
   const double operations =
-      pass * (steps + 1) + 4 * size.rows * size.terms * steps + size.rows * size.terms * size.terms;
+      pass * (size.steps + 1) + 4 * size.rows * size.terms * size.steps + size.rows * size.terms * size.terms;
   const Index blocks = static_cast<Index>(size.rows) / kBlockRows + 1;
   constexpr double kFarTooMany = 1e12;  // what comes after is refused in any case
   const auto candidates = static_cast<Index>(std::min(size.outputs * size.candidates, kFarTooMany));

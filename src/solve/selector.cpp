@@ -267,11 +267,12 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
   constexpr Index kFirstCrowd = 16;
   constexpr Index kLargestCrowd = 256;
   Index crowd = 0;
+  const Index shortlist = std::max(options_.shortlist, count > 1 ? count * options_.shortlist_of_each : 0);
   std::vector<Index> added;
   while (static_cast<Index>(added.size()) < count) {
     const Index wanted = count - static_cast<Index>(added.size());
-    const bool look_twice = options_.shortlist > wanted;
-    Batch batch = best(set.active, gradient, std::max(crowd, look_twice ? options_.shortlist : wanted),
+    const bool look_twice = shortlist > wanted;
+    Batch batch = best(set.active, gradient, std::max(crowd, look_twice ? shortlist : wanted),
                        look_twice && !curvature_of_rows_);
     if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
       break;

@@ -32,7 +32,8 @@ enum class Rule { kGradient, kGain };
 struct SelectionOptions {
   Rule rule = Rule::kGradient;
   Index shortlist = 0;  // candidates looked at closely per step; at most the step's size: no second look
-  double ridge = 0;     // of the objective; the searches fill it in
+  Index shortlist_of_each = 0;  // at least so many for each atom that is added, if there are several
+  double ridge = 0;             // of the objective; the searches fill it in
   // kGain with the squared loss: the remainders of all candidates, not of a shortlist only. For sets that
   // only grow.
   bool exact_gain = true;
