@@ -214,7 +214,7 @@ Statistics::Statistics(const TrainingData& sample, const FitOptions& options, Th
   }
   const Task task = resolve_task(options.task, options.loss, sample);
   if (task != Task::kRegression) {
-    throw Error(ErrorKind::kInvalidArgument,
+    throw Error(ErrorKind::kBadData,
                 fmt::format("the target {} has classes, and statistics are for numbers; use "
                             "`task=regression` if it is one",
                             sample.target_name));
