@@ -318,7 +318,7 @@ void Statistics::update(const TableView& x, std::span<const double> y, std::span
                                    workers.show(state);
                                  });
     for (std::size_t i = 0; i < added.size(); ++i) {
-      if (parts.sums[static_cast<std::size_t>(dealt.folds[i])].can_add(*added[i], workers)) continue;
+      if (parts.sums[static_cast<std::size_t>(dealt.folds[i])].can_add(*added[i])) continue;
       throw Error(ErrorKind::kNumerical,
                   "the sums would overflow: rows are too far from those of the sample that scales were set "
                   "from. Nothing was added; begin with a sample that is like all rows");

@@ -1,7 +1,7 @@
 #include "solve/exact_gram.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -9,20 +9,26 @@ namespace mfga {
 namespace {
 
 constexpr int kFractionBits = 64;
-constexpr int kLargestBits = 126;  // the sum of two of these does not overflow
+// Of a square. The sum of two of these does not overflow, and no other product is larger than the larger of
+// the squares of its factors, but for rounding.
+constexpr int kLargestBits = 125;
 
 constexpr Int128 kLargest = Int128{1} << kLargestBits;
 
 bool is_small(Int128 value) { return value < kLargest && value > -kLargest; }
 
-// Of a number of less than kLargestBits bits.
+// Of a number of at most kLargestBits bits.
 Int128 whole_number(double value) {
-  const double size = std::nearbyint(std::abs(value));
-  const double high = std::floor(size * 0x1p-64);
-  const double low = size - high * 0x1p64;  // exact
-  const Int128 whole = (static_cast<Int128>(static_cast<std::int64_t>(high)) << 64) +
-                       static_cast<Int128>(static_cast<std::uint64_t>(low));
-  return value < 0 ? -whole : whole;
+  constexpr double kSmall = 0x1p62;
+  if (std::abs(value) < kSmall) return std::llrint(value);
+  // It is whole: 53 bits, and how far they are shifted.
+  constexpr int kMantissaBits = 52;
+  constexpr std::uint64_t kHiddenBit = std::uint64_t{1} << kMantissaBits;
+  constexpr int kBias = 1023 + kMantissaBits;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const int shift = static_cast<int>(bits >> kMantissaBits & 0x7ffU) - kBias;
+  const Int128 size = static_cast<Int128>((bits & (kHiddenBit - 1)) | kHiddenBit) << shift;
+  return value < 0 ? -size : size;
 }
 
 double& entry_of(GramSums& sums, Index i, Index j) {
@@ -54,19 +60,14 @@ std::vector<double> ExactGram::column_factors() const {
   return factors;
 }
 
-bool ExactGram::can_add(const GramSums& sums, const Workers& workers) const {
+bool ExactGram::can_add(const GramSums& sums) const {
   const double largest = std::ldexp(1, kLargestBits);
   const std::vector<double> columns = column_factors();
-  std::atomic<bool> can = true;
-  workers.run(size(), [&](Index i) {
-    const double row = row_factor(i);
-    for (Index j = i; j < size(); ++j) {
-      const double units = entry_of(sums, i, j) * row * columns[static_cast<std::size_t>(j)];
-      const Int128 own = entries_[static_cast<std::size_t>(row_offset(i) + j)];
-      if (!(std::abs(units) < largest) || !is_small(own + whole_number(units))) can = false;
-    }
-  });
-  return can;
+  for (Index i = 0; i < size(); ++i) {
+    const double units = entry_of(sums, i, i) * row_factor(i) * columns[static_cast<std::size_t>(i)];
+    if (!(units < largest) || !is_small(square(i) + whole_number(units))) return false;
+  }
+  return true;
 }
 
 void ExactGram::add(const GramSums& sums) {
@@ -81,8 +82,8 @@ void ExactGram::add(const GramSums& sums) {
 }
 
 bool ExactGram::can_add(const ExactGram& other) const {
-  for (std::size_t k = 0; k < entries_.size(); ++k) {
-    if (!is_small(entries_[k] + other.entries_[k])) return false;
+  for (Index i = 0; i < size(); ++i) {
+    if (!is_small(square(i) + other.square(i))) return false;
   }
   return true;
 }
@@ -112,9 +113,17 @@ std::shared_ptr<GramSums> ExactGram::rounded(const Workers& workers) const {
 
 bool ExactGram::is_possible() const {
   for (Index i = 0; i < size(); ++i) {
-    if (entries_[static_cast<std::size_t>(row_offset(i) + i)] < 0) return false;
+    if (square(i) < 0 || !is_small(square(i))) return false;
   }
-  return std::ranges::all_of(entries_, is_small);
+  for (Index i = 0; i < size(); ++i) {
+    for (Index j = i + 1; j < size(); ++j) {
+      const Int128 larger = std::max(square(i), square(j));
+      const Int128 most = larger + (larger >> 20) + (Int128{1} << 62);  // with what rounding may add
+      const Int128 entry = entries_[static_cast<std::size_t>(row_offset(i) + j)];
+      if (entry > most || entry < -most) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace mfga
