@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 // Each subcommand is one file with one function that adds it to the tool.
 void add_train(CLI::App& tool);
+void add_statistics(CLI::App& tool);
 void add_predict(CLI::App& tool);
 void add_evaluate(CLI::App& tool);
 void add_describe(CLI::App& tool);

@@ -27,6 +27,7 @@ int run_tool(int argc, char** argv) {
   tool.get_formatter()->column_width(34);
   mfga::cli::add_describe(tool);
   mfga::cli::add_train(tool);
+  mfga::cli::add_statistics(tool);
   mfga::cli::add_predict(tool);
   mfga::cli::add_evaluate(tool);
   mfga::cli::add_inspect(tool);

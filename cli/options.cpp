@@ -43,7 +43,8 @@ void run_options() {
   print_table("Learning (`mfga train`)", fit_option_table());
   print_table("Comparisons with the paper (`mfga train`)", paper_option_table());
   print_table("Cross-validation (`mfga train --ridge cv`)", cross_validation_option_table());
-  print_table("Reading tables (`mfga train`, `describe`, `predict`, `evaluate`)", read_option_table());
+  print_table("Reading tables (`mfga train`, `statistics`, `describe`, `predict`, `evaluate`)",
+              read_option_table());
   print_table("Synthetic tables (`mfga generate`)", generate_option_table());
   print(
       "## Feature families (`--features`)\n\nA dictionary is a sum of families, each with options by name: "

@@ -204,22 +204,6 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& f
   }
 }
 
-std::string progress_text(const Progress& state) {
-  const std::string phase = state.phase.empty() ? "" : state.phase + ": ";
-  if (state.validated < 1)
-    return fmt::format("cross-validation, {:.0f} %, {:.1f} s", 100 * state.validated, state.seconds);
-  const std::string tuning =
-      state.tuning_steps > 0 ? fmt::format("tuning, step {}, ", state.tuning_steps) : "";
-  // Before that it says too little.
-  constexpr double kSomePart = 0.1;
-  const std::string left =
-      state.done >= kSomePart
-          ? fmt::format(", about {:.0f} s left", std::ceil(state.seconds * (1 - state.done) / state.done))
-          : "";
-  return fmt::format("{}{}{} of {} terms, risk {:.5g}, {:.1f} s{}", phase, tuning, state.terms,
-                     state.terms_wanted, state.risk, state.seconds, left);
-}
-
 void check_arguments(TrainCommand& command, bool validation_given) {
   if (command.classes == "one-vs-rest") {
     if (!command.fit.loss.empty())
@@ -286,12 +270,6 @@ FitResult fit_model(const TrainCommand& command, const Tables& tables, Clock::ti
   });
 }
 
-void save(const Model& model, const std::string& path) {
-  OutputFile file(path);
-  file.write(model_to_json(model));
-  file.commit();
-}
-
 // The errors of the model, and those of the models with other seeds.
 void measure(const TrainCommand& command, const Tables& tables, FitResult& result, Clock::time_point start,
              ProgressLine& progress, Measured& measured) {
@@ -339,15 +317,10 @@ void run_train(TrainCommand& command, bool validation_given) {
   }
   // Whatever fails from here on, the work is not lost.
   const auto save_start = Clock::now();
-  if (!command.model_path.empty()) save(result.model, command.model_path);
-  if (!command.sizes_path.empty()) {
-    OutputFile file(command.sizes_path);
-    file.write(path_file_text(result.report, command.sizes_path));
-    file.commit();
-    if (result.report.sizes.empty())
-      tables.train.remarks.emplace_back(
-          "the file of `path` has no sizes: no rows could be held out to choose one");
-  }
+  save_fit(command, result);
+  if (!command.sizes_path.empty() && result.report.sizes.empty())
+    tables.train.remarks.emplace_back(
+        "the file of `path` has no sizes: no rows could be held out to choose one");
   measured.timing.save = seconds_since(save_start);
   try {
     measure(command, tables, result, start, progress, measured);
@@ -387,6 +360,11 @@ void add_train(CLI::App& tool) {
   CLI::App* app = tool.add_subcommand("train", "learn a model from a table");
   app->add_option("table,--train", command->columns.path,
                   "table to learn from: CSV, TSV, LIBSVM or .npy, also gzip-compressed; -: standard input")
+      ->check(file_name())
+      ->type_name("FILE")
+      ->group("Data files");
+  app->add_option("--statistics", command->statistics_path,
+                  "sums over rows to learn from, in place of a table, as mfga statistics saves them")
       ->check(file_name())
       ->type_name("FILE")
       ->group("Data files");
@@ -459,10 +437,14 @@ void add_train(CLI::App& tool) {
       ->group("Output");
   add_output_options(*app, command->common);
   app->callback([command, app] {
-    if (command->columns.path.empty()) throw CLI::RequiredError("table");
+    if (command->columns.path.empty() && command->statistics_path.empty()) throw CLI::RequiredError("table");
     if (command->fit.ridge.validation() != nullptr)
       command->fit.ridge = Ridge::cross_validated(command->validation);
     command->fit.in_time_order = command->validation.in_time_order;
+    if (!command->statistics_path.empty()) {
+      train_from_statistics(*command, *app);
+      return;
+    }
     const bool folds_are_counted = app->count("--folds") > 0 && !command->fit.in_time_order;
     run_train(*command, folds_are_counted || app->count("--ridges") > 0);
   });

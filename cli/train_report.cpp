@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "cli/output_file.hpp"
+
 namespace mfga::cli {
 namespace {
 
@@ -202,6 +204,31 @@ void print_validation(const CrossValidation& validation) {
     print("--terms {} would have been better: {}\n", validation.best.terms, text(validation.best));
 }
 
+void print_dictionary(const FitReport& report) {
+  if (!report.dropped_columns.empty()) {
+    print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),
+          report.dropped_columns.size() > 1 ? "s" : "", list_text(printable(report.dropped_columns)));
+  }
+  print("dictionary: {}, {} candidates\n", report.features, report.candidates);
+}
+
+bool is_from_sums(const TrainCommand& command) { return !command.statistics_path.empty(); }
+
+// Of the training rows, which are not there: their squared error follows from the sums.
+Json errors_from_sums(const TrainCommand& command, const FitResult& result) {
+  const double mse = result.model.training.risk;
+  // Without an intercept it begins at zero, not at the mean.
+  const bool begins_at_mean = command.fit.intercept.value_or(true) && result.report.initial_risk > 0;
+  return {{"mse", mse},
+          {"rmse", std::sqrt(mse)},
+          {"r2", begins_at_mean ? Json(1 - mse / result.report.initial_risk) : Json()}};
+}
+std::string text_from_sums(const TrainCommand& command, const FitResult& result) {
+  const Json errors = errors_from_sums(command, result);
+  return fmt::format("RMSE {:.5g}, R2 {}", errors["rmse"].get<double>(),
+                     errors["r2"].is_null() ? "-" : fmt::format("{:.4f}", errors["r2"].get<double>()));
+}
+
 void print_tuning(const FitReport& report, double ridge) {
   const TuningReport& tuning = report.tuning;
   if (!tuning.is_tried) return;
@@ -253,7 +280,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["intercept"] = Json::array();
   for (const Output& output : model.outputs) json["intercept"].push_back(output.intercept);
   if (model.has_one_output()) json["intercept"] = model.outputs.front().intercept;
-  json["train"] = to_json(measured.first.train);
+  json["train"] = is_from_sums(command) ? errors_from_sums(command, result) : to_json(measured.first.train);
   json["train"]["risk"] = model.training.risk;
   json["test"] = measured.first.test ? to_json(*measured.first.test) : Json();
   json["repeats"] = measured.repeats.to_json();
@@ -271,6 +298,33 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["initial_risk"] = report.initial_risk;
   json["path"] = path_to_json(report);
   return json;
+}
+
+std::string progress_text(const Progress& state) {
+  const std::string phase = state.phase.empty() ? "" : state.phase + ": ";
+  if (state.validated < 1)
+    return fmt::format("cross-validation, {:.0f} %, {:.1f} s", 100 * state.validated, state.seconds);
+  const std::string tuning =
+      state.tuning_steps > 0 ? fmt::format("tuning, step {}, ", state.tuning_steps) : "";
+  // Before that it says too little.
+  constexpr double kSomePart = 0.1;
+  const std::string left =
+      state.done >= kSomePart
+          ? fmt::format(", about {:.0f} s left", std::ceil(state.seconds * (1 - state.done) / state.done))
+          : "";
+  return fmt::format("{}{}{} of {} terms, risk {:.5g}, {:.1f} s{}", phase, tuning, state.terms,
+                     state.terms_wanted, state.risk, state.seconds, left);
+}
+
+void save_fit(const TrainCommand& command, const FitResult& result) {
+  const auto save = [](const std::string& path, const std::string& text) {
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+  };
+  if (!command.model_path.empty()) save(command.model_path, model_to_json(result.model));
+  if (!command.sizes_path.empty())
+    save(command.sizes_path, path_file_text(result.report, command.sizes_path));
 }
 
 std::string path_file_text(const FitReport& report, const std::string& path) {
@@ -300,15 +354,19 @@ void print_data_report(const TrainCommand& command, const Table& train, const Ta
             ? fmt::format(", labels {} and {}", model.labels[0], model.labels[1])
             : fmt::format(", {} classes: {}", model.labels.size(), list_text(model.labels)));
   if (!command.fit.task && model.task == Task::kRegression) print_text(whole_number_note(train));
-  if (!report.dropped_columns.empty()) {
-    print("dropped: {} constant column{}: {}\n", report.dropped_columns.size(),
-          report.dropped_columns.size() > 1 ? "s" : "", list_text(printable(report.dropped_columns)));
-  }
-  print("dictionary: {}, {} candidates\n", report.features, report.candidates);
+  print_dictionary(report);
   if (report.auto_sigma > 0 && !report.sigmas.empty()) {  // the terms may come from a part without widths
     print("sigma=auto: {:.4g} +- {:.2g} ({}; {} rows)\n", report.auto_sigma, report.auto_sigma_error,
           report.auto_sigma_rule, report.auto_sigma_queries);
   }
+}
+
+void print_statistics_report(const TrainCommand& command, const Statistics& statistics,
+                             const FitResult& result) {
+  print("{}: statistics of {} rows in {} folds\n", escaped(command.statistics_path), statistics.rows(),
+        statistics.folds());
+  print("task: regression of \"{}\"\n", escaped(result.model.target_name));
+  print_dictionary(result.report);
 }
 
 void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured) {
@@ -342,7 +400,8 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   }
   for (const std::string& warning : measured.warnings) print("warning: {}\n", escaped(warning));
   print("\n{}\n", formula_output(with_printable_names(result.model), command.show_terms));
-  print("train: {}\n", to_text(measured.first.train));
+  print("train: {}\n",
+        is_from_sums(command) ? text_from_sums(command, result) : to_text(measured.first.train));
   if (measured.first.test) print("test:  {}\n", to_text(*measured.first.test));
   print("{}", measured.repeats.to_text());
   print("{}; peak memory {:.0f} MiB\n", seconds_text(report, measured.timing), peak_memory_mib());

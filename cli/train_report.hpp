@@ -17,6 +17,7 @@ struct TrainCommand {
   paper::Options paper;
   CrossValidationOptions validation;  // of a ridge that is cross-validated
   TrainingColumns columns;
+  std::string statistics_path;  // sums over rows, in place of a table
   std::string start_path;
   Model start;  // of that file, if there is one
   std::string test_path;
@@ -49,6 +50,14 @@ struct Measured {
   Timing timing;
 };
 
+// Learns from sums in place of rows. `app` says which options were given.
+void train_from_statistics(TrainCommand& command, const CLI::App& app);
+
+// Where a fit stands, for a progress line.
+[[nodiscard]] std::string progress_text(const Progress& state);
+// Writes the model, and the losses by number of terms, where they are to go.
+void save_fit(const TrainCommand& command, const FitResult& result);
+
 [[nodiscard]] Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
                                   const Measured& measured);
 // The losses of held-out rows by number of terms, as CSV or JSON by the name of the file.
@@ -56,6 +65,9 @@ struct Measured {
 // The table, the task and the dictionary; then the fit, the formula and the errors.
 void print_data_report(const TrainCommand& command, const Table& train, const Table* test,
                        const FitResult& result);
+// The same of sums in place of a table.
+void print_statistics_report(const TrainCommand& command, const Statistics& statistics,
+                             const FitResult& result);
 void print_fit_report(const TrainCommand& command, const FitResult& result, const Measured& measured);
 
 }  // namespace mfga::cli

@@ -3,6 +3,7 @@
 from . import _core
 from ._estimators import MFGAClassifier, MFGARegressor, load
 from ._selector import FeatureSelector
+from ._statistics import Statistics
 
-__all__ = ["FeatureSelector", "MFGAClassifier", "MFGARegressor", "load"]
+__all__ = ["FeatureSelector", "MFGAClassifier", "MFGARegressor", "Statistics", "load"]
 __version__ = _core.version()

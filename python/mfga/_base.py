@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _core, _input
 from ._options import option_texts, python_spelling, seed_of, spelled, threads_of
@@ -235,11 +235,9 @@ class Estimator(Shown, BaseEstimator):
 
     def _learn(self, x, y, columns, sample_weight, groups, target_names=(), labels=()):
         """Call the library; y has target after target."""
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
-            if not np.any(weights):
-                raise ValueError("all of `sample_weight` are 0; there is nothing to learn from")
+        weights = _input.read_weights(sample_weight, x)
+        if weights is not None and not np.any(weights):
+            raise ValueError("all of `sample_weight` are 0; there is nothing to learn from")
         if groups is not None:
             check_consistent_length(x, groups)
             groups = _input.read_groups(groups)
@@ -260,10 +258,13 @@ class Estimator(Shown, BaseEstimator):
                 start=start,
                 callback=callback,
             )
+        self._set_model(model, report)
+        self._columns = columns
+
+    def _set_model(self, model, report):
         report["warnings"] = [spelled(text) for text in report["warnings"]]
         report["cut_short"] = [spelled(text) for text in report["cut_short"]]
         self._model = model
-        self._columns = columns
         self.report_ = report
         self.n_terms_ = model.n_terms
 

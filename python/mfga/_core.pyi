@@ -106,5 +106,46 @@ class Model:
     @property
     def intercepts(self) -> list[float]: ...
 
+class Statistics:
+    """Sums that models are fitted from."""
+
+    @staticmethod
+    def begin(x: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: Mapping[str, str], columns: Sequence[str], target_name: str, text_columns: Sequence[tuple[str, int, Sequence[str], Sequence[str]]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Statistics:
+        """Without rows yet; these set the dictionary."""
+
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Statistics: ...
+
+    @staticmethod
+    def load(path: str) -> Statistics: ...
+
+    @staticmethod
+    def check_options(options: Mapping[str, str]) -> None:
+        """Raises where an option needs rows."""
+
+    def update(self, x: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, callback: object | None) -> None: ...
+
+    def merge(self, other: Statistics) -> None: ...
+
+    def fit(self, options: Mapping[str, str], callback: object | None) -> tuple: ...
+
+    def save(self, path: str) -> None: ...
+
+    def to_bytes(self) -> bytes: ...
+
+    def empty_model(self) -> Model: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def candidates(self) -> int: ...
+
+    @property
+    def folds(self) -> int: ...
+
+    @property
+    def features(self) -> str: ...
+
 def fit(x: Annotated[NDArray, dict(device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: Mapping[str, str], columns: Sequence[str], target_name: str, target_names: Sequence[str], labels: Sequence[str], text_columns: Sequence[tuple[str, int, Sequence[str], Sequence[str]]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, start: Model | None, callback: object | None) -> tuple:
     """Learns a model; the report of the fit comes with it."""

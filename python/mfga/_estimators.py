@@ -8,8 +8,12 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from . import _core, _input
 from ._base import Estimator, documented, undone_if_it_fails
-from ._options import python_spelling
+from ._options import python_spelling, threads_of
 from ._saved import label_texts, labels_of
+from ._sums import add_rows, begin_statistics, fitted
+
+# What there is once a model is fitted.
+_OF_A_MODEL = ("_model", "report_", "n_terms_")
 
 
 @documented("For numbers: squared, huber, huber(DELTA), poisson, gamma or quantile(PART).")
@@ -72,7 +76,71 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
             x, np.ascontiguousarray(targets.T).ravel(), columns, sample_weight, groups, target_names=names or ()
         )
         self._has_columns_of_targets = targets.ndim == 2
+        vars(self).pop("_statistics", None)
         return self
+
+    @undone_if_it_fails
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from more rows, without a look back at those before.
+
+        For the squared loss and one target. Sums over the rows are kept, as `Statistics` does, and say all about any
+        model of the dictionary: the model is that of all rows so far, however they were divided into calls. The first
+        call sets the scales and the dictionary from its rows, so these should be like the others: some hundreds at
+        least. The model is fitted when it is first asked for. Nothing is tuned; parameters that need rows raise an
+        error. After `fit` it begins anew.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            The rows, with the same columns in every call.
+        y : array of shape (n_samples,)
+            The targets.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts: 2 is two copies of it, 0 is none.
+
+        Returns
+        -------
+        self : object
+            Fitted.
+        """
+        with python_spelling():
+            _core.Statistics.check_options(self._options())
+        statistics = vars(self).get("_statistics")
+        if statistics is None:
+            statistics, columns, *rows = begin_statistics(self, X, y, sample_weight)
+        else:
+            columns = self._columns
+            x, y = _input.read_more(self, X, y)
+            rows = x, y, _input.read_weights(sample_weight, x)
+        add_rows(statistics, *rows, threads_of(self.n_jobs))
+        for name in _OF_A_MODEL:
+            vars(self).pop(name, None)
+        self._statistics = statistics
+        self._columns = columns
+        self._has_columns_of_targets = False
+        return self
+
+    def __getattr__(self, name):
+        # The model of partial_fit is fitted when something of it is asked for.
+        if name not in _OF_A_MODEL or "_statistics" not in vars(self):
+            return super().__getattribute__(name)  # says again what is wrong
+        self._set_model(*fitted(self, self._statistics))
+        return vars(self)[name]
+
+    def __sklearn_is_fitted__(self):
+        return "_statistics" in vars(self) or super().__sklearn_is_fitted__()
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        if "_statistics" in state:
+            state["_statistics"] = state["_statistics"].to_bytes()
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        if "_statistics" in state:
+            state["_statistics"] = _core.Statistics.from_bytes(state["_statistics"])
+        super().__setstate__(state)
 
     def predict(self, X):
         """Predict the targets of rows.
@@ -93,6 +161,7 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
     def _take(self, model, path):
         super()._take(model, path)
         self._has_columns_of_targets = len(model.output_names) > 1
+        vars(self).pop("_statistics", None)
         return self
 
 

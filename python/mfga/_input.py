@@ -8,7 +8,14 @@ import warnings
 import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.validation import _get_feature_names, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _check_y,
+    _get_feature_names,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
 from ._texts import is_missing, level_finder, levels_of, texts_of
 
@@ -237,6 +244,13 @@ def read_groups(groups):
         raise ValueError("`groups` mixes kinds of things, such as numbers and texts; make them all one kind") from None
 
 
+def read_weights(sample_weight, x):
+    """Check the weights of rows; None stays None."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+
+
 def read_training(estimator, X, y, **y_options):
     """Check X and y of a fit, and set `n_features_in_` and `feature_names_in_`.
 
@@ -291,3 +305,17 @@ def read_rows(estimator, X):
     frame, native = _as_known_frame(X)
     validate_data(estimator, native, skip_check_array=True, reset=False)
     return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)
+
+
+def read_more(estimator, X, y):
+    """Check rows that are to be learned from besides others.
+
+    Returns
+    -------
+    x : array of numbers
+    y : array
+    """
+    x = read_rows(estimator, X)
+    y = _check_y(y, y_numeric=True, estimator=estimator)
+    check_consistent_length(x, y)
+    return x, y

@@ -179,6 +179,39 @@ class Listener {
   std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
 };
 
+// Runs work(progress callback) without the interpreter's lock; what Python raised meanwhile ends it.
+template <class Work>
+auto while_listening(nb::object callback, Work work) {
+  Listener listener(std::move(callback));
+  const ProgressCallback show = [&](const Progress& progress) { return listener(progress); };
+  std::optional<decltype(work(show))> result;
+  try {
+    const nb::gil_scoped_release release;
+    result = work(show);
+  } catch (...) {
+    if (listener.raised()) std::rethrow_exception(listener.raised());
+    throw;
+  }
+  if (listener.raised()) std::rethrow_exception(listener.raised());
+  return std::move(*result);
+}
+
+nb::tuple model_and_report(FitResult result) {
+  nb::dict report = report_of(result);
+  return nb::make_tuple(nb::cast(std::make_unique<SharedModel>(std::move(result.model))), report);
+}
+
+TrainingData training_data(const Array& x, const Numbers& y, const std::vector<std::string>& columns,
+                           const std::string& target_name, const TextColumns& text_columns,
+                           const std::optional<Numbers>& weights) {
+  TrainingData data{.x = table_of(x), .y = span_of(y), .columns = columns, .target_name = target_name};
+  if (columns.empty()) data.unnamed_columns = data.x.cols;
+  if (weights) data.weights = span_of(*weights);
+  for (const auto& [name, first, levels, rare] : text_columns)
+    data.text_columns.push_back({name, first, levels, rare});
+  return data;
+}
+
 nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::string, std::string>& options,
                      const std::vector<std::string>& columns, const std::string& target_name,
                      const std::vector<std::string>& target_names, const std::vector<std::string>& labels,
@@ -189,30 +222,96 @@ nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::strin
     all.fit.start = &start->model();
     all.paper.validate(all.fit);
   }
-  TrainingData data{.x = table_of(x),
-                    .y = span_of(y),
-                    .columns = columns,
-                    .target_name = target_name,
-                    .labels = labels,
-                    .target_names = target_names};
-  if (columns.empty()) data.unnamed_columns = data.x.cols;
-  if (weights) data.weights = span_of(*weights);
+  TrainingData data = training_data(x, y, columns, target_name, text_columns, weights);
+  data.labels = labels;
+  data.target_names = target_names;
   if (groups) data.groups = {groups->data(), groups->shape(0)};
-  for (const auto& [name, first, levels, rare] : text_columns)
-    data.text_columns.push_back({name, first, levels, rare});
-  Listener listener(std::move(callback));
-  std::optional<FitResult> result;
-  try {
-    const nb::gil_scoped_release release;
-    result =
-        paper::fit(data, all.fit, all.paper, [&](const Progress& progress) { return listener(progress); });
-  } catch (...) {
-    if (listener.raised()) std::rethrow_exception(listener.raised());
-    throw;
+  return model_and_report(while_listening(std::move(callback), [&](const ProgressCallback& show) {
+    return paper::fit(data, all.fit, all.paper, show);
+  }));
+}
+
+// Statistics that threads may use at the same time.
+class SharedStatistics {
+ public:
+  explicit SharedStatistics(Statistics statistics) : statistics_(std::move(statistics)) {}
+
+  // Without the interpreter's lock, so that whoever holds the mutex can get it.
+  template <class Use>
+  auto use(Use use) {
+    const std::lock_guard lock(mutex_);
+    return use(statistics_);
   }
-  if (listener.raised()) std::rethrow_exception(listener.raised());
-  nb::dict report = report_of(*result);
-  return nb::make_tuple(nb::cast(std::make_unique<SharedModel>(std::move(result->model))), report);
+
+ private:
+  Statistics statistics_;
+  std::mutex mutex_;
+};
+
+std::unique_ptr<SharedStatistics> begin_statistics(const Array& x, const Numbers& y,
+                                                   const std::map<std::string, std::string>& options,
+                                                   const std::vector<std::string>& columns,
+                                                   const std::string& target_name,
+                                                   const TextColumns& text_columns,
+                                                   const std::optional<Numbers>& weights) {
+  const AllOptions all = options_of(options);
+  const TrainingData data = training_data(x, y, columns, target_name, text_columns, weights);
+  const nb::gil_scoped_release release;
+  return std::make_unique<SharedStatistics>(Statistics(data, all.fit));
+}
+
+void update_statistics(SharedStatistics& shared, const Array& x, const Numbers& y,
+                       const std::optional<Numbers>& weights, int threads, nb::object callback) {
+  const TableView table = table_of(x);
+  const std::span<const double> row_weights = weights ? span_of(*weights) : std::span<const double>();
+  while_listening(std::move(callback), [&](const ProgressCallback& show) {
+    return shared.use([&](Statistics& statistics) {
+      statistics.set_threads(threads);
+      statistics.update(table, span_of(y), row_weights, {}, show);
+      return 0;
+    });
+  });
+}
+
+nb::tuple fit_statistics(SharedStatistics& shared, const std::map<std::string, std::string>& options,
+                         nb::object callback) {
+  const AllOptions all = options_of(options);
+  return model_and_report(while_listening(std::move(callback), [&](const ProgressCallback& show) {
+    return shared.use([&](Statistics& statistics) { return statistics.fit(all.fit, show); });
+  }));
+}
+
+// A copy first: two that are merged with one another at the same time do not wait for one another.
+void merge_statistics(SharedStatistics& shared, SharedStatistics& other) {
+  const nb::gil_scoped_release release;
+  const Statistics added = other.use([](Statistics& statistics) { return statistics; });
+  shared.use([&](Statistics& statistics) {
+    statistics.merge(added);
+    return 0;
+  });
+}
+
+nb::bytes bytes_of_statistics(SharedStatistics& shared) {
+  std::string bytes;
+  {
+    const nb::gil_scoped_release release;
+    bytes = shared.use([](Statistics& statistics) { return statistics.to_bytes(); });
+  }
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+std::unique_ptr<SharedStatistics> statistics_from_bytes(const nb::bytes& bytes) {
+  return std::make_unique<SharedStatistics>(
+      Statistics::from_bytes({bytes.c_str(), bytes.size()}, "the statistics"));
+}
+
+// What statistics say of themselves.
+template <class Ask>
+auto asked(Ask ask) {
+  return [ask](SharedStatistics& shared) {
+    const nb::gil_scoped_release release;
+    return shared.use(ask);
+  };
 }
 
 void translate(const std::exception_ptr& pointer, void* /*payload*/) {
@@ -318,6 +417,41 @@ NB_MODULE(_core, m) {
         for (const Output& output : shared.model().outputs) intercepts.push_back(output.intercept);
         return intercepts;
       });
+
+  nb::class_<SharedStatistics>(m, "Statistics", "Sums that models are fitted from.")
+      .def_static("begin", begin_statistics, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a,
+                  "text_columns"_a, "weights"_a.none(), "Without rows yet; these set the dictionary.")
+      .def_static("from_bytes", statistics_from_bytes, "bytes"_a)
+      .def_static(
+          "load",
+          [](const std::string& path) { return std::make_unique<SharedStatistics>(load_statistics(path)); },
+          "path"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def_static(
+          "check_options",
+          [](const std::map<std::string, std::string>& options) {
+            Statistics::check_fit_options(options_of(options).fit);
+          },
+          "options"_a, "Raises where an option needs rows.")
+      .def("update", update_statistics, "x"_a, "y"_a, "weights"_a.none(), "threads"_a, "callback"_a.none())
+      .def("merge", merge_statistics, "other"_a)
+      .def("fit", fit_statistics, "options"_a, "callback"_a.none())
+      .def(
+          "save",
+          [](SharedStatistics& shared, const std::string& path) {
+            shared.use([&](Statistics& statistics) {
+              save_statistics(statistics, path);
+              return 0;
+            });
+          },
+          "path"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("to_bytes", bytes_of_statistics)
+      .def("empty_model", asked([](Statistics& statistics) {
+             return std::make_unique<SharedModel>(statistics.empty_model());
+           }))
+      .def_prop_ro("rows", asked([](Statistics& statistics) { return statistics.rows(); }))
+      .def_prop_ro("candidates", asked([](Statistics& statistics) { return statistics.candidates(); }))
+      .def_prop_ro("folds", asked([](Statistics& statistics) { return statistics.folds(); }))
+      .def_prop_ro("features", asked([](Statistics& statistics) { return statistics.features(); }));
 
   m.def("fit", fit_arrays, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a, "target_names"_a,
         "labels"_a, "text_columns"_a, "weights"_a.none(), "groups"_a.none(), "start"_a.none(),

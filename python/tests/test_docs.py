@@ -38,7 +38,7 @@ def test_the_stubs_are_those_of_the_extension():
     stubs = ast.parse(pathlib.Path(mfga.__path__[0], "_core.pyi").read_text())
     names = {node.name: node for node in stubs.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     assert set(names) == {name for name in dir(mfga._core) if not name.startswith("_")}
-    for kind in ("Model", "Progress"):
+    for kind in ("Model", "Progress", "Statistics"):
         members = {node.name for node in names[kind].body if isinstance(node, ast.FunctionDef)}
         public = {name for name in vars(getattr(mfga._core, kind)) if not name.startswith("_")}
         assert {name for name in members if not name.startswith("_")} == public

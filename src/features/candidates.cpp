@@ -6,6 +6,7 @@
 
 #include "core/random.hpp"
 #include "core/row_combinations.hpp"
+#include "features/listed_candidates.hpp"
 
 namespace mfga {
 
@@ -23,6 +24,19 @@ Candidates::Candidates(const Dictionary& dictionary, const CandidateContext& con
     if (p > 0) own.seed = CounterRandom(context.seed, RandomStream::kSummands).bits(p);
     families_.push_back(family.bind(option_values(family, request), own, weights_[p]));
     offsets_.push_back(offsets_.back() + families_.back()->size());
+  }
+}
+
+Candidates::Candidates(std::span<const Atom> atoms, std::span<const Index> counts,
+                       std::span<const double> weights)
+    : weights_(weights.begin(), weights.end()) {
+  constexpr Index kTile = 16;
+  for (const Index count : counts) {
+    const auto own = atoms.subspan(static_cast<std::size_t>(size()), static_cast<std::size_t>(count));
+    const FeatureFamily& family = *find_feature_family(own.front().family);
+    families_.push_back(
+        std::make_shared<ListedCandidates>(family, std::vector<Atom>(own.begin(), own.end()), kTile));
+    offsets_.push_back(size() + count);
   }
 }
 

@@ -16,6 +16,9 @@ class Candidates {
   // `weights`, if given, multiply those of the summands.
   Candidates(const Dictionary& dictionary, const CandidateContext& context,
              std::span<const double> weights = {});
+  // Of a dictionary that was written down: all of its atoms, how many of them each summand has, one at
+  // least, and the weights of the summands.
+  Candidates(std::span<const Atom> atoms, std::span<const Index> counts, std::span<const double> weights);
 
   [[nodiscard]] Index size() const { return offsets_.back(); }
   [[nodiscard]] Atom atom(Index candidate) const;

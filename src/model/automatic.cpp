@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "mfga/dictionary.hpp"
+
 namespace mfga {
 namespace {
 
@@ -121,6 +123,25 @@ AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows, Workers& w
   dictionaries.push_back(whole);
   if (landmarks > 0) dictionaries.push_back(fmt::format("linear + landmark(count={})", landmarks));
   return {std::move(dictionaries), place};
+}
+
+std::string summed_features(const BlockedRows& rows, Workers& workers) {
+  constexpr double kMostCandidates = 1000;
+  constexpr Index kMostKnots = 32;
+  constexpr Index kFewestKnots = 2;
+  const Index inputs = rows.inputs();
+  std::string features = "linear";
+  const std::string with_products = fmt::format("{} + {}", features, kProducts);
+  if (inputs > 1 && Dictionary(with_products).candidates(inputs) <= kMostCandidates / 2)
+    features = with_products;
+  const Index numbers = count_numbers(rows, workers);
+  if (numbers == 0) return features;
+  const double left = kMostCandidates - Dictionary(features).candidates(inputs);
+  for (Index knots = kMostKnots; knots >= kFewestKnots; --knots) {
+    const std::string hinges = fmt::format("hinge(knots={})", knots);
+    if (Dictionary(hinges).candidates(numbers) <= left) return fmt::format("{} + {}", features, hinges);
+  }
+  return features;
 }
 
 Index affordable_rows(Index most, Index candidates, Index steps) {

@@ -21,6 +21,10 @@ struct AutomaticDictionaries {
 };
 [[nodiscard]] AutomaticDictionaries automatic_dictionaries(const BlockedRows& rows, Workers& workers);
 
+// One whose products with one another are summed, for each row: lines, hinges, and products of two inputs
+// where there is room for them among some 1,000 candidates.
+[[nodiscard]] std::string summed_features(const BlockedRows& rows, Workers& workers);
+
 // Of each input, standardised in the rows: quantile for those with heavy tails, else standard.
 [[nodiscard]] std::vector<ScaleKind> automatic_scales(const BlockedRows& standardised, Workers& workers);
 

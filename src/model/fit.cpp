@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "mfga/error.hpp"
 #include "mfga/paper.hpp"
 #include "model/fit_checks.hpp"
@@ -16,6 +15,7 @@
 #include "model/option_table.hpp"
 #include "model/scoring.hpp"
 #include "model/start.hpp"
+#include "model/with_workers.hpp"
 #include "solve/leverage.hpp"
 
 namespace mfga {
@@ -67,20 +67,9 @@ class Fit {
     model_.task = prepared.target.task;
     const bool is_usual = prepared.target.loss == resolve_loss("", plan_.task, data_);
     if (!is_usual) model_.loss = prepared.target.loss->name();
-    model_.target_name = data_.target_name;
     model_.labels = prepared.target.labels;
     model_.outputs = prepared.target.outputs;
-    model_.n_columns = data_.x.cols;
-    model_.unnamed_columns = data_.unnamed_columns;
-    model_.text_columns = data_.text_columns;
-    model_.missing_texts = data_.missing_texts;
-    for (const InputColumn& input : prepared.inputs) {
-      std::string name = column_name(data_, input.column);
-      if (input.is_missing) name = level_name(name, std::string(kMissingLevel));
-      model_.inputs.push_back({std::move(name), input.column, input.mean, input.deviation, input.warp, 1,
-                               input.is_missing,
-                               missing.empty() ? 0 : missing[static_cast<std::size_t>(input.column)]});
-    }
+    describe_table(data_, prepared.inputs, missing, model_);
   }
 
   // May change the inputs by a learned metric.
@@ -357,21 +346,7 @@ class Fit {
   void finish(Learned learned, PreparedData& data) {
     if (!learned.stretch.empty()) data.stretch(learned.stretch);
     show_metric(data);
-    const ActiveSet& active = learned.active;
-    for (std::size_t i = 0; i < active.atoms.size(); ++i) {
-      const std::span<const double> theta = active.theta_of(i);
-      model_.terms.push_back({active.atoms[i], {theta.begin(), theta.end()}});
-    }
-    for (std::size_t k = 0; k < model_.outputs.size(); ++k)
-      model_.outputs[k].intercept = active.intercepts[k] + data.target.outputs[k].intercept;
-    report_.engine = learned.engine;
-    report_.features = learned.features;
-    report_.candidates = learned.candidates;
-    report_.sigmas = learned.sigmas;
-    report_.kernel_weights = learned.kernel_weights;
-    report_.dependent_atoms = learned.dependent_atoms;
-    report_.initial_risk = learned.initial_risk;
-    report_.path = learned.path;
+    learned.tell(data.target, model_, report_);
     warn_of_leverage(learned, data);
     if (model_.task == Task::kClassification && model_.has_one_output() && model_.loss.empty() &&
         learned.active.size() > 0)
@@ -427,33 +402,29 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
   }
   const CountedRows counted(data);
   const Plan plan = make_plan(counted.without_others(data), options, paper);
-  const SingleThreadedBlas blas;
-  std::optional<ThreadPool> own_pool;
-  if (pool == nullptr) pool = &own_pool.emplace(options.threads);
-  // What the callback throws ends the work on all threads, and is what the caller gets.
-  std::exception_ptr thrown;
-  ProgressCallback guarded;
-  if (progress) {
-    guarded = [&](const Progress& state) {
-      try {
-        return progress(state);
-      } catch (...) {
-        thrown = std::current_exception();
-        return ProgressAction::kAbort;
-      }
-    };
-  }
-  Control control(std::move(guarded));
-  Workers workers(*pool, &control);
-  try {
+  return with_workers(options.threads, progress, pool, [&](Workers& workers, Control& control) {
     return Fit(data, counted, plan, workers, control).run();
-  } catch (...) {
-    if (thrown) std::rethrow_exception(thrown);
-    throw;
-  }
+  });
 }
 
 }  // namespace
+
+void Learned::tell(const PreparedTarget& target, Model& model, FitReport& report) const {
+  for (std::size_t i = 0; i < active.atoms.size(); ++i) {
+    const std::span<const double> theta = active.theta_of(i);
+    model.terms.push_back({active.atoms[i], {theta.begin(), theta.end()}});
+  }
+  for (std::size_t k = 0; k < model.outputs.size(); ++k)
+    model.outputs[k].intercept = active.intercepts[k] + target.outputs[k].intercept;
+  report.engine = engine;
+  report.features = features;
+  report.candidates = candidates;
+  report.sigmas = sigmas;
+  report.kernel_weights = kernel_weights;
+  report.dependent_atoms = dependent_atoms;
+  report.initial_risk = initial_risk;
+  report.path = path;
+}
 
 double Work::lap() {
   const double now = plan.times.seconds();

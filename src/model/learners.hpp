@@ -36,6 +36,8 @@ struct Learned {
   std::shared_ptr<const Refit> refit;  // of the coefficients, for leverages; null: it cannot be asked
 
   [[nodiscard]] ScoreFunction score() const { return active.score(); }
+  // Sets the terms of the model, and what the report says of them.
+  void tell(const PreparedTarget& target, Model& model, FitReport& report) const;
 };
 
 // What there is to keep if the caller wants an end before the rows as a whole were learned from: the model of

@@ -152,12 +152,12 @@ bool can_validate_quickly(const TrainingData& data) {
 }
 
 // How many terms, or the most that held-out rows may choose.
-void plan_size(const TrainingData& data, Plan& plan) {
+void plan_size(bool can_validate, Plan& plan) {
   constexpr Index kMostTerms = 200;
   const FitOptions& options = plan.options;
   plan.chooses_terms = !options.terms && plan.paper.is_own() && plan.paper.norm_bound == 0 &&
                        plan.grows_step_by_step() && !options.refine && options.start == nullptr &&
-                       options.tolerance == 0 && options.tune.steps() == 0 && can_validate_quickly(data);
+                       options.tolerance == 0 && options.tune.steps() == 0 && can_validate;
   plan.terms = options.terms.value_or(plan.chooses_terms ? kMostTerms : kUsualTerms);
   if (!plan.chooses_terms || plan.judges_tuning) return;
   // A path without tuning in all folds: they say how far means of losses are by chance.
@@ -169,12 +169,20 @@ void plan_size(const TrainingData& data, Plan& plan) {
 }
 
 Plan make_plan(const TrainingData& data, const FitOptions& options, const paper::Options& paper) {
-  Plan plan(options, paper);
   const Model* const start = options.start;
   const std::string loss = options.loss.empty() && start != nullptr ? start->loss : options.loss;
-  plan.task = resolve_task(options.task, loss, data);
-  plan.loss = resolve_loss(loss, plan.task, data);
-  plan.targets = data.targets();
+  const Task task = resolve_task(options.task, loss, data);
+  return make_plan({task, resolve_loss(loss, task, data), data.targets(), can_validate_quickly(data),
+                    !data.groups.empty()},
+                   options, paper);
+}
+
+Plan make_plan(const PlannedData& data, const FitOptions& options, const paper::Options& paper) {
+  Plan plan(options, paper);
+  const Model* const start = options.start;
+  plan.task = data.task;
+  plan.loss = data.loss;
+  plan.targets = data.targets;
   if (plan.loss->outputs(plan.targets) > 1) refuse_several_outputs(options, paper, *plan.loss);
   const bool regression = plan.task == Task::kRegression;
   plan.per_step = options.per_step.value_or(paper.is_own() ? 0 : 1);
@@ -210,20 +218,20 @@ Plan make_plan(const TrainingData& data, const FitOptions& options, const paper:
     plan.validation = *validation;
     plan.options.in_time_order |= validation->in_time_order;
   } else if (options.ridge.is_automatic() && start == nullptr && paper.is_own() && paper.norm_bound == 0 &&
-             can_validate_quickly(data)) {
+             data.can_validate_quickly) {
     constexpr Index kEnoughRows = 10000;
     plan.validation = quick_validation();
     if (!plan.tries_all()) plan.validation->most_rows = kEnoughRows;
   }
-  if (plan.options.in_time_order && !data.groups.empty()) {
+  if (plan.options.in_time_order && data.has_groups) {
     throw Error(
         ErrorKind::kInvalidArgument,
         "rows are held out by groups or in the order of time, not both; leave out `group` or `folds=time`");
   }
   const bool has_ridge = std::ranges::all_of(plan.ridges(), [](double r) { return r > 0; });
   plan.may_tune = options.tune.is_automatic() && has_ridge && can_tune(options, paper);
-  plan.judges_tuning = plan.may_tune && can_validate_quickly(data);
-  plan_size(data, plan);
+  plan.judges_tuning = plan.may_tune && data.can_validate_quickly;
+  plan_size(data.can_validate_quickly, plan);
   return plan;
 }
 

@@ -103,6 +103,15 @@ struct Plan {
 
 [[nodiscard]] Plan make_plan(const TrainingData& data, const FitOptions& options,
                              const paper::Options& paper);
+// What a plan depends on besides the options.
+struct PlannedData {
+  Task task = Task::kRegression;
+  std::shared_ptr<const Loss> loss;
+  Index targets = 1;
+  bool can_validate_quickly = false;
+  bool has_groups = false;
+};
+[[nodiscard]] Plan make_plan(const PlannedData& data, const FitOptions& options, const paper::Options& paper);
 
 [[nodiscard]] std::vector<ScaleKind> planned_scales(const Plan& plan, const TableView& x,
                                                     std::span<const double> weights,

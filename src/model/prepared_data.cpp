@@ -75,6 +75,49 @@ TrainingData CountedRows::without_others(const TrainingData& data) const {
   return result;
 }
 
+std::vector<InputColumn> prepare_inputs(const TrainingData& data, const Plan& plan, Workers& workers,
+                                        Standardisation& standard) {
+  standard = fit_standardisation(data.x, workers, data.columns, data.weights);
+  if (standard.inputs.empty()) {
+    throw Error(ErrorKind::kBadData,
+                "every column is constant on the training rows; there is nothing to learn from");
+  }
+  return scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
+                      data.x, plan.options.seed, workers, data.weights);
+}
+
+std::vector<Index> exclusive_columns(const std::vector<InputColumn>& inputs, const TrainingData& data) {
+  std::set<Index> marked;
+  for (const InputColumn& input : inputs) {
+    if (input.is_missing) marked.insert(input.column);
+  }
+  std::vector<Index> result;
+  if (data.text_columns.empty() && marked.empty()) return result;
+  for (const InputColumn& input : inputs) {
+    const TextColumn* const text = origin_of(input.column, data.text_columns).text;
+    result.push_back(text != nullptr                 ? text - data.text_columns.data()
+                     : marked.contains(input.column) ? std::ssize(data.text_columns) + input.column
+                                                     : Index{-1});
+  }
+  return result;
+}
+
+void describe_table(const TrainingData& data, const std::vector<InputColumn>& inputs,
+                    std::span<const Index> missing, Model& model) {
+  model.target_name = data.target_name;
+  model.n_columns = data.x.cols;
+  model.unnamed_columns = data.unnamed_columns;
+  model.text_columns = data.text_columns;
+  model.missing_texts = data.missing_texts;
+  for (const InputColumn& input : inputs) {
+    std::string name = column_name(data, input.column);
+    if (input.is_missing) name = level_name(name, std::string(kMissingLevel));
+    model.inputs.push_back({std::move(name), input.column, input.mean, input.deviation, input.warp, 1,
+                            input.is_missing,
+                            missing.empty() ? 0 : missing[static_cast<std::size_t>(input.column)]});
+  }
+}
+
 PreparedData prepare(const TrainingData& data, const CountedRows& counted, const Plan& plan, Workers& workers,
                      Standardisation& standard) {
   const Model* const start = plan.options.start;
@@ -82,29 +125,10 @@ PreparedData prepare(const TrainingData& data, const CountedRows& counted, const
   if (start != nullptr) {
     standard.inputs = inputs = inputs_of_start(*start, data);
   } else {
-    standard = fit_standardisation(data.x, workers, data.columns, data.weights);
-    if (standard.inputs.empty()) {
-      throw Error(ErrorKind::kBadData,
-                  "every column is constant on the training rows; there is nothing to learn from");
-    }
-    inputs =
-        scale_inputs(standard.inputs, planned_scales(plan, data.x, data.weights, standard.inputs, workers),
-                     data.x, plan.options.seed, workers, data.weights);
-  }
-  // A column and the input that tells where it is missing exclude each other as levels of a text do.
-  std::set<Index> marked;
-  for (const InputColumn& input : inputs) {
-    if (input.is_missing) marked.insert(input.column);
+    inputs = prepare_inputs(data, plan, workers, standard);
   }
   std::vector<Index> text_columns;
-  if ((!data.text_columns.empty() || !marked.empty()) && !plan.paper.preset) {
-    for (const InputColumn& input : inputs) {
-      const TextColumn* const text = origin_of(input.column, data.text_columns).text;
-      text_columns.push_back(text != nullptr                 ? text - data.text_columns.data()
-                             : marked.contains(input.column) ? std::ssize(data.text_columns) + input.column
-                                                             : Index{-1});
-    }
-  }
+  if (!plan.paper.preset) text_columns = exclusive_columns(inputs, data);
   BlockedRows rows =
       BlockedRows(data.x, inputs).weighted(std::vector<double>(data.weights.begin(), data.weights.end()));
   if (!counted.positions.empty()) rows = rows.subset(counted.positions, &workers);

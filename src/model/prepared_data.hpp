@@ -58,6 +58,18 @@ struct CountedRows {
   [[nodiscard]] TrainingData without_others(const TrainingData& data) const;
 };
 
+// How the columns of the table become inputs: standardised and scaled. `standard` is set to the
+// standardisation of the columns. Throws Error(kBadData) if every column is constant.
+[[nodiscard]] std::vector<InputColumn> prepare_inputs(const TrainingData& data, const Plan& plan,
+                                                      Workers& workers, Standardisation& standard);
+// Of each input, what it excludes others by (CandidateContext::text_columns): levels of a text, and a column
+// and the input that tells where it is missing. Empty: nothing.
+[[nodiscard]] std::vector<Index> exclusive_columns(const std::vector<InputColumn>& inputs,
+                                                   const TrainingData& data);
+// Sets what a model says of its table; `missing`: of each column, in how many rows its value is.
+void describe_table(const TrainingData& data, const std::vector<InputColumn>& inputs,
+                    std::span<const Index> missing, Model& model);
+
 // Throws Error(kBadData) if every column is constant. `standard` is set to the standardisation of the
 // columns.
 [[nodiscard]] PreparedData prepare(const TrainingData& data, const CountedRows& counted, const Plan& plan,

@@ -100,35 +100,46 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
                             const std::vector<std::shared_ptr<const GramSums>>& sums,
                             std::span<const double> ridges, const GreedyOptions& options,
                             const PartDone& on_part) {
-  const auto n_ridges = static_cast<Index>(ridges.size());
-  const Index n_steps = path_steps(std::min(options.terms, candidates.size()), options.per_step);
   // A path looks at the sums, but asks its problem how many rows there are, and for their targets.
   struct TrainingRows {
     BlockedRows rows;
     std::vector<double> targets;
   };
   std::vector<TrainingRows> training;
-  FoldLosses losses;
   for (Index fold = 0; fold < folds.count(); ++fold) {
     const std::vector<Index> rows = folds.training(fold);
     training.push_back({problem.rows.subset(rows, &problem.workers), values_of(problem.targets, rows)});
-    losses.emplace_back(n_ridges, n_steps);
   }
+  std::vector<GramFold> by_fold;
+  for (Index fold = 0; fold < folds.count(); ++fold) {
+    const auto own = static_cast<std::size_t>(fold);
+    GramFold& added = by_fold.emplace_back(
+        GramFold{problem.with_rows(training[own].rows, training[own].targets), {}, sums[own]});
+    for (std::size_t other = 0; other < sums.size(); ++other) {
+      if (folds.is_learned_from(static_cast<Index>(other), fold)) added.learned_from.push_back(sums[other]);
+    }
+  }
+  return gram_path_losses(by_fold, candidates, ridges, options, on_part);
+}
+
+FoldLosses gram_path_losses(std::span<const GramFold> folds, const Candidates& candidates,
+                            std::span<const double> ridges, const GreedyOptions& options,
+                            const PartDone& on_part) {
+  const auto n_ridges = static_cast<Index>(ridges.size());
+  const Index n_steps = path_steps(std::min(options.terms, candidates.size()), options.per_step);
+  FoldLosses losses(folds.size(), Matrix(n_ridges, n_steps));
+  const Workers& workers = folds.front().training.workers;
+  const Index n_paths = std::ssize(folds) * n_ridges;
   std::mutex mutex;
   Index done = 0;
-  problem.workers.run(folds.count() * n_ridges, [&](Index task) {
+  workers.run(n_paths, [&](Index task) {
     const auto fold = static_cast<std::size_t>(task / n_ridges);
     const Index ridge = task % n_ridges;
-    const Problem own = problem.with_rows(training[fold].rows, training[fold].targets);
-    std::vector<std::shared_ptr<const GramSums>> others;
-    for (std::size_t other = 0; other < sums.size(); ++other) {
-      if (folds.is_learned_from(static_cast<Index>(other), static_cast<Index>(fold)))
-        others.push_back(sums[other]);
-    }
-    const auto engine = make_gram_engine(std::move(others));
-    const auto held_out = make_gram_engine({sums[fold]});
+    const Problem& own = folds[fold].training;
+    const auto engine = make_gram_engine(folds[fold].learned_from);
+    const auto held_out = make_gram_engine({folds[fold].held_out});
     const auto held_out_loss = [&](const ActiveSet& active) {
-      return held_out->loss_sum(active) / sums[fold]->rows;
+      return held_out->loss_sum(active) / folds[fold].held_out->rows;
     };
     GreedyOptions own_options = options;
     own_options.penalty = {ridges[static_cast<std::size_t>(ridge)], 0};
@@ -137,12 +148,12 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
     const GreedyResult result = run_greedy(own, candidates, *engine, *refit, own_options,
                                            [&](const GreedyStep& /*step*/, const ActiveSet& active) {
                                              path.add(held_out_loss(active));
-                                             problem.workers.check();
+                                             workers.check();
                                            });
     path.finish([&] { return held_out_loss(result.active); });
     const std::lock_guard lock(mutex);
     ++done;
-    on_part(static_cast<double>(done) / static_cast<double>(folds.count() * n_ridges));
+    on_part(static_cast<double>(done) / static_cast<double>(n_paths));
   });
   return losses;
 }

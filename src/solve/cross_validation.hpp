@@ -111,6 +111,16 @@ class PathLosses {
                                           const std::vector<std::shared_ptr<const GramSums>>& sums,
                                           std::span<const double> ridges, const GreedyOptions& options,
                                           const PartDone& on_part);
+// One fold of those: what is learned from and what is asked. A path looks at the sums, but asks its problem
+// how many rows there are, and for their targets.
+struct GramFold {
+  Problem training;
+  std::vector<std::shared_ptr<const GramSums>> learned_from;
+  std::shared_ptr<const GramSums> held_out;
+};
+[[nodiscard]] FoldLosses gram_path_losses(std::span<const GramFold> folds, const Candidates& candidates,
+                                          std::span<const double> ridges, const GreedyOptions& options,
+                                          const PartDone& on_part);
 // What both need, with the sums in memory while `threads` paths are at work.
 [[nodiscard]] EngineCost gram_validation_cost(const ProblemSize& size, const CrossValidationOptions& options,
                                               double threads);
