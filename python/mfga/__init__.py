@@ -1,8 +1,9 @@
 """Small, readable non-linear models by greedy selection of kernel features."""
 
 from . import _core
+from ._dictionary import Dictionary
 from ._estimators import MFGAClassifier, MFGARegressor, load
 from ._selector import FeatureSelector
 
-__all__ = ["FeatureSelector", "MFGAClassifier", "MFGARegressor", "load"]
+__all__ = ["Dictionary", "FeatureSelector", "MFGAClassifier", "MFGARegressor", "load"]
 __version__ = _core.version()

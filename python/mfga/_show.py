@@ -6,6 +6,7 @@ import sys
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from ._formula import Formula, latex_of
 from ._options import python_spelling
 
 _ALL = sys.maxsize
@@ -17,10 +18,12 @@ class Shown:
 
     @property
     def formula_(self):
-        """The model as a sum of terms, and what the symbols mean."""
+        """The model as a sum of terms, and what the symbols mean; notebooks show the sum in LaTeX."""
         check_is_fitted(self)
+        text = self._model.formula(_ALL)
         # The library speaks of the command line's tool, where the rest is found.
-        return self._model.formula(_ALL).replace("mfga inspect shows them", "full_formula() has them").rstrip("\n")
+        shown = text.replace("mfga inspect shows them", "full_formula() has them").rstrip("\n")
+        return Formula(shown, latex_of(self._model, text.partition("\n")[0]))
 
     @property
     def terms_(self):
