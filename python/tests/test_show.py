@@ -109,7 +109,18 @@ def test_the_page_of_a_notebook(classes):
     page = model._repr_html_()
     assert "log-odds of y = &lt;b&gt;" in page
     assert model._repr_mimebundle_()["text/html"].count("<pre") == page.count("<pre")
-    assert model.report_["sizes"] and "<svg" in page and "<circle" in page
+    assert model.report_["sizes"] and "loss of held-out rows" in page and page.count("<circle") == 1
+
+
+def test_the_page_draws_the_path_where_the_number_of_terms_is_given(table, quick, tmp_path):
+    model = MFGARegressor(**quick).fit(*table)
+    picture = re.search(r"<polyline points='([^']*)'.*loss of training rows", model._repr_html_())
+    heights = [float(point.split(",")[1]) for point in picture[1].split()]
+    assert len(heights) == 1 + len(model.report_["path"])
+    assert heights == sorted(heights), "on a screen, down is larger"
+    model.save(tmp_path / "model.json")
+    again = mfga.load(tmp_path / "model.json")._repr_html_()
+    assert "<svg" not in again.partition("<pre")[2] and "max(0" in again
 
 
 @parametrize_with_checks([FeatureSelector(MFGARegressor(terms=3, tune=False))])
