@@ -15,8 +15,9 @@ _SPECIAL = {
     **{sign: "\\" + sign for sign in "_%#&${}"},
 }
 # Of the library's formulas, beside names and numbers.
-_WORDS = {"max": r"\max", "cos": r"\cos", "sin": r"\sin", "log": r"\log", "exp": r"\exp", "pi": r"\pi"}
+_WORDS = {name: f"\\{name}" for name in ("max", "cos", "sin", "log", "exp", "pi")} | {"more": r"\text{ more}"}
 _SIGNS = {">=": r"\ge", " * ": r" \cdot ", "; ": ";\\ ", "|": r"\vert ", "_": r"\_"}
+_OPERATORS = "+-=<>/,;"
 _NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 
 
@@ -44,7 +45,7 @@ def latex_name(name):
     >>> print(latex_name("x12"), latex_name("sepal length (cm)"), latex_name("x5=Never-married"))
     x_{12} \mathrm{sepal\ length\ (cm)} \mathrm{x5{=}Never\text{-}married}
     """
-    if re.fullmatch(r"[a-z]\d+", name):
+    if re.fullmatch(r"[A-Za-z]\d+", name):
         return f"{name[0]}_{{{name[1:]}}}"
     if len(name) == 1 and name.isalpha():
         return name
@@ -83,10 +84,12 @@ def latex_term(text, names):
         if kind == "number":
             return latex_number(part)
         if kind == "word":
-            known_word = _WORDS.get(part)
-            return known_word or (latex_name(part) if len(part) < 3 else f"\\operatorname{{{latex_name(part)}}}")
+            return _WORDS.get(part) or (latex_name(part) if len(part) < 3 else f"\\operatorname{{{part}}}")
         if kind == "power":
             return f"^{{{part}}}"
+        before, after = text[: match.start()], text[match.end() :]
+        if part == " " and before and before[-1] not in _OPERATORS and after and after[0] not in _OPERATORS:
+            return r"\,"  # between a number and what it is multiplied by
         return _SIGNS.get(part, part)
 
     return re.sub(pattern, written, text, flags=re.DOTALL)
@@ -107,10 +110,10 @@ def latex_of(model, title):
     # Parts in front that are 0 but for rounding are left to the text.
     terms = [(term["coefficients"], latex_term(term["term"], names)) for term in model.terms()]
     if len(intercepts) == 1:
-        lines = [f"{latex_name(title)} =\\;& {latex_number(f'{intercepts[0]:.6g}')}"]
+        lines = [f"{latex_name(title)} = & {latex_number(f'{intercepts[0]:.6g}')}"]
         for (coefficient,), term in terms:
             lines.append(f"& {'-' if coefficient < 0 else '+'} {latex_number(f'{abs(coefficient):.6g}')}\\; {term}")
-        return "\\begin{aligned}" + " \\\\ ".join(lines) + "\\end{aligned}"
+        return "\\begin{array}{rl}" + " \\\\ ".join(lines) + "\\end{array}"
     shown = model.output_names[:_MOST_COLUMNS]
     rows = [([latex_name(name) for name in shown], "")]
     for values, term in [(intercepts, "1"), *terms]:
