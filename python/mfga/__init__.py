@@ -1,9 +1,10 @@
 """Small, readable non-linear models by greedy selection of kernel features."""
 
 from . import _core
+from ._dictionary import Dictionary
 from ._estimators import MFGAClassifier, MFGARegressor, load
 from ._selector import FeatureSelector
 from ._statistics import Statistics
 
-__all__ = ["FeatureSelector", "MFGAClassifier", "MFGARegressor", "Statistics", "load"]
+__all__ = ["Dictionary", "FeatureSelector", "MFGAClassifier", "MFGARegressor", "Statistics", "load"]
 __version__ = _core.version()

@@ -44,8 +44,9 @@ FIT_OPTIONS = (
 _PARAMETERS = """
     terms : int or "auto", default="auto"
         Number of terms of the model. "auto": as many as held-out rows gain by, 200 at most.
-    features : str or None, default=None
-        The dictionary of candidate features, such as "linear + hinge". None: chosen by the rows.
+    features : str, Dictionary or None, default=None
+        The dictionary of candidate features, such as "linear + hinge" or `Dictionary("hinge", knots=4)`. None: chosen
+        by the rows.
     ridge : float, "auto" or "cv", default="auto"
         `ridge` times the squared norm of the coefficients is added to the sum of the losses. "auto": the best of a few
         on held-out rows. "cv": the best of `ridges` by cross-validation.
@@ -115,12 +116,12 @@ _ATTRIBUTES = """
     n_terms_ : int
         Number of terms.
     formula_ : str
-        The model as a sum of terms.
+        The model as a sum of terms. A notebook that ends a cell with it shows it in LaTeX, which is `formula_.latex`.
     terms_ : DataFrame, or list of dict where pandas is missing
         The terms with their coefficients.
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns of X, if it had such."""
 
 

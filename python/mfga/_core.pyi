@@ -15,6 +15,16 @@ def option_tables() -> dict:
 def has_infinite(x: Annotated[NDArray, dict(device='cpu', writable=False)]) -> bool:
     """Whether a number of an array is infinite."""
 
+class Dictionary:
+    """A sum of feature families."""
+
+    def __init__(self, expression: str) -> None: ...
+
+    @property
+    def families(self) -> list[tuple[str, dict[str, str]]]: ...
+
+    def candidates(self, n_inputs: int) -> float: ...
+
 class Progress:
     """Where a fit stands."""
 
@@ -102,6 +112,9 @@ class Model:
 
     @property
     def inputs(self) -> list[tuple[str, int]]: ...
+
+    @property
+    def formula_names(self) -> list[str]: ...
 
     @property
     def intercepts(self) -> list[float]: ...

@@ -365,6 +365,19 @@ def load(path):
     -------
     estimator : MFGARegressor or MFGAClassifier
         Fitted, with default parameters.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> import mfga
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = mfga.MFGAClassifier(terms=6, tune=False).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder, "wine.json"))
+    ...     again = mfga.load(pathlib.Path(folder, "wine.json"))
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
     """
     with python_spelling():
         model = _core.Model.load(str(path))

@@ -21,6 +21,8 @@ def option_text(name, value):
     """
     if isinstance(value, str):
         return value
+    if hasattr(value, "expression"):  # a Dictionary
+        return value.expression
     # NumPy's truth values are no bool.
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         return "yes" if value else "no"

@@ -23,7 +23,7 @@ class FeatureSelector(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         The fitted estimator.
     n_features_in_ : int
         Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns of X, if it had such.
 
     Examples

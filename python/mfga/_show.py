@@ -6,6 +6,7 @@ import sys
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from ._formula import Formula, latex_of
 from ._options import python_spelling
 
 _ALL = sys.maxsize
@@ -17,10 +18,12 @@ class Shown:
 
     @property
     def formula_(self):
-        """The model as a sum of terms, and what the symbols mean."""
+        """The model as a sum of terms, and what the symbols mean; notebooks show the sum in LaTeX."""
         check_is_fitted(self)
+        text = self._model.formula(_ALL)
         # The library speaks of the command line's tool, where the rest is found.
-        return self._model.formula(_ALL).replace("mfga inspect shows them", "full_formula() has them").rstrip("\n")
+        shown = text.replace("mfga inspect shows them", "full_formula() has them").rstrip("\n")
+        return Formula(shown, latex_of(self._model, text.partition("\n")[0]))
 
     @property
     def terms_(self):
@@ -74,7 +77,7 @@ class Shown:
         if not self.__sklearn_is_fitted__():
             return text
         formula = html.escape(self._model.formula(_SHOWN).rstrip("\n"))
-        return f"{text}<pre style='line-height: 1.2'>{formula}</pre>{_sizes_picture(self.report_)}"
+        return f"{text}<pre style='line-height: 1.2'>{formula}</pre>{_loss_picture(self.report_)}"
 
     # Before scikit-learn 1.7 nothing asks for the method above.
     def _repr_html_inner(self):
@@ -87,27 +90,31 @@ class Shown:
         return bundle
 
 
-def _sizes_picture(report):
-    """Draw the loss of held-out rows by number of terms; empty where it was not asked for."""
-    sizes = sorted(report.get("sizes", ()), key=lambda size: size["terms"])
-    if len(sizes) < 2:
-        return ""
+def _loss_picture(report):
+    """Draw the loss by number of terms: of held-out rows where they chose the number, else of the training rows."""
+    if not report:
+        return ""  # a loaded model
+    sizes = sorted(report["sizes"], key=lambda size: size["terms"])
+    points = [(size["terms"], size["held_out"]) for size in sizes]
+    chosen = [(size["terms"], size["held_out"]) for size in sizes if size["chosen"]]
+    rows = "held-out"
+    if len(points) < 2:
+        points = [(0, report["initial_risk"])] + [(step["terms"], step["risk"]) for step in report["path"]]
+        chosen, rows = points[-1:], "training"
     width, height, edge = 360, 140, 24
-    losses = [size["held_out"] for size in sizes]
-    most, lowest, highest = sizes[-1]["terms"], min(losses), max(losses)
+    losses = [loss for _, loss in points]
+    most, lowest, highest = max(points)[0], min(losses), max(losses)
 
-    def place(size):
-        x = edge + (width - 2 * edge) * size["terms"] / most
-        y = height - edge - (height - 2 * edge) * (size["held_out"] - lowest) / ((highest - lowest) or 1)
+    def place(point):
+        x = edge + (width - 2 * edge) * point[0] / (most or 1)
+        y = height - edge - (height - 2 * edge) * (point[1] - lowest) / ((highest - lowest) or 1)
         return f"{x:.1f},{y:.1f}"
 
-    line = " ".join(map(place, sizes))
-    marks = "".join(
-        "<circle cx='{}' cy='{}' r='4'/>".format(*place(size).split(",")) for size in sizes if size["chosen"]
-    )
+    line = " ".join(map(place, points))
+    marks = "".join("<circle cx='{}' cy='{}' r='4'/>".format(*place(point).split(",")) for point in chosen)
     return (
         f"<svg width='{width}' height='{height}' role='img' font-size='11' fill='currentColor'>"
         f"<polyline points='{line}' fill='none' stroke='currentColor'/>{marks}"
-        f"<text x='{edge}' y='12'>loss of held-out rows, {highest:.4g} to {lowest:.4g}</text>"
+        f"<text x='{edge}' y='12'>loss of {rows} rows, {highest:.4g} to {lowest:.4g}</text>"
         f"<text x='{edge}' y='{height - 6}'>terms, up to {most}; the dot is the model</text></svg>"
     )

@@ -34,6 +34,15 @@ def path(model, ax=None):
     -------
     ax : matplotlib axes
         With the loss on the training rows and, with `terms="auto"`, that of held-out rows with standard errors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import mfga.plot
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = mfga.MFGARegressor(features="linear + hinge", tune=False).fit(X, y)
+    >>> mfga.plot.path(model).get_xlabel()
+    'terms'
     """
     check_is_fitted(model)
     if not model.report_:
@@ -68,6 +77,15 @@ def terms(model, most=20, ax=None):
     -------
     ax : matplotlib axes
         With a bar per term.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import mfga.plot
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = mfga.MFGARegressor(terms=3, features="linear", tune=False).fit(X, y)
+    >>> [label.get_text() for label in mfga.plot.terms(model).get_yticklabels()]
+    ['bmi', 's5', 'bp']
     """
     check_is_fitted(model)
     if len(model._model.output_names) > 1:
@@ -101,6 +119,15 @@ def effects(model, X, columns=None, ax=None):
     -------
     ax : matplotlib axes
         With a line per column, over its quantiles.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import mfga.plot
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = mfga.MFGARegressor(terms=3, features="linear + hinge", tune=False).fit(X, y)
+    >>> [line.get_label() for line in mfga.plot.effects(model, X, columns=[2, 8]).get_lines()]
+    ['bmi', 's5']
     """
     from ._input import read_rows
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
 #include "mfga/version.hpp"
 #include "src/options.hpp"
@@ -332,6 +334,18 @@ std::vector<std::string> output_names(const SharedModel& shared) {
   return names;
 }
 
+// The summands of a dictionary: family, and the options that were written.
+std::vector<std::tuple<std::string, std::map<std::string, std::string>>> families_of(
+    const Dictionary& dictionary) {
+  std::vector<std::tuple<std::string, std::map<std::string, std::string>>> families;
+  for (const FamilyRequest& request : dictionary.requests()) {
+    std::map<std::string, std::string> options;
+    for (const FamilyRequest::Option& option : request.options) options[option.name] = option.value;
+    families.emplace_back(request.family, std::move(options));
+  }
+  return families;
+}
+
 TextColumns text_columns_of(const SharedModel& shared) {
   TextColumns columns;
   for (const TextColumn& column : shared.model().text_columns)
@@ -364,6 +378,11 @@ NB_MODULE(_core, m) {
   m.def("version", [] { return std::string(version()); });
   m.def("option_tables", option_tables, "The rows of the tables of options: name, default, value, help.");
   m.def("has_infinite", has_infinite, "x"_a, "Whether a number of an array is infinite.");
+
+  nb::class_<Dictionary>(m, "Dictionary", "A sum of feature families.")
+      .def(nb::init<std::string_view>(), "expression"_a)
+      .def_prop_ro("families", families_of)
+      .def("candidates", &Dictionary::candidates, "n_inputs"_a);
 
   nb::class_<Progress>(m, "Progress", "Where a fit stands.")
       .def_ro("terms", &Progress::terms)
@@ -412,9 +431,11 @@ NB_MODULE(_core, m) {
       .def_prop_ro("output_names", output_names)
       .def_prop_ro("text_columns", text_columns_of)
       .def_prop_ro("inputs", inputs_of)
+      .def_prop_ro("formula_names", [](const SharedModel& shared) { return shared.model().formula_names(); })
       .def_prop_ro("intercepts", [](const SharedModel& shared) {
         std::vector<double> intercepts;
-        for (const Output& output : shared.model().outputs) intercepts.push_back(output.intercept);
+        for (const Output& output : shared.model().outputs)
+          intercepts.push_back(output.shift + output.scale * output.intercept);
         return intercepts;
       });
 

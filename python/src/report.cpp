@@ -130,7 +130,8 @@ nb::list terms_of(const Model& model) {
   for (const Term& term : model.terms) {
     const AtomFormula formula = describe(term.atom, names);
     std::vector<double> coefficients = term.coefficients;
-    for (double& coefficient : coefficients) coefficient *= formula.factor;
+    for (std::size_t k = 0; k < coefficients.size(); ++k)
+      coefficients[k] *= model.outputs[k].scale * formula.factor;
     nb::list used;
     for (const Index input : term.atom.inputs)
       used.append(nb::str(inputs[static_cast<std::size_t>(input)].c_str()));

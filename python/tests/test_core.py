@@ -160,6 +160,15 @@ def test_what_a_callback_raises_ends_the_fit(table, quick):
     assert model.set_params(callback=None).fit(*table).n_terms_ == 5
 
 
+@pytest.fixture
+def interruptible():
+    """Python does not listen to Ctrl-C where its parent does not, as in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_a_long_fit(table, quick):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(20000, 30))

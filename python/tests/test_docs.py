@@ -1,20 +1,28 @@
-"""The examples in docstrings run."""
+"""The examples in docstrings run; the site of the documentation builds; no link is dead."""
 
 import ast
 import doctest
 import importlib
 import pathlib
 import pkgutil
+import re
+import subprocess
+import sys
 
 import pytest
 
 import mfga
+import mfga.paper
+import mfga.plot
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = ["mfga", *(f"mfga.{module.name}" for module in pkgutil.iter_modules(mfga.__path__) if module.name != "_core")]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
+    if name == "mfga.plot":
+        pytest.importorskip("matplotlib").use("Agg")
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert result.failed == 0
 
@@ -22,13 +30,18 @@ def test_examples(name):
 def test_there_are_examples():
     finder = doctest.DocTestFinder()
     examples = [test for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples]
-    assert len(examples) >= 6
+    assert len(examples) >= 12
 
 
-@pytest.mark.parametrize("name", mfga.__all__)
+PUBLIC = {name: getattr(module, name) for module in (mfga, mfga.paper, mfga.plot) for name in module.__all__}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
 def test_everything_public_is_documented(name):
-    thing = getattr(mfga, name)
-    assert thing.__doc__
+    thing = PUBLIC[name]
+    assert ">>> " in (thing.__doc__ if thing.__module__ != "mfga.paper" else mfga.paper.__doc__)
+    reference = (ROOT / "docs" / "reference.md").read_text()
+    assert re.search(rf"^\.\. auto(class|function):: {name}$", reference, flags=re.MULTILINE), "not in the reference"
     for method in [member for member in vars(thing) if not member.startswith("_")] if isinstance(thing, type) else []:
         assert getattr(thing, method).__doc__, method
 
@@ -38,7 +51,45 @@ def test_the_stubs_are_those_of_the_extension():
     stubs = ast.parse(pathlib.Path(mfga.__path__[0], "_core.pyi").read_text())
     names = {node.name: node for node in stubs.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     assert set(names) == {name for name in dir(mfga._core) if not name.startswith("_")}
-    for kind in ("Model", "Progress", "Statistics"):
+    for kind in ("Dictionary", "Model", "Progress", "Statistics"):
         members = {node.name for node in names[kind].body if isinstance(node, ast.FunctionDef)}
         public = {name for name in vars(getattr(mfga._core, kind)) if not name.startswith("_")}
         assert {name for name in members if not name.startswith("_")} == public
+
+
+def build_site(sources, folder):
+    return subprocess.run([sys.executable, sources / "build.py", folder], capture_output=True, text=True)
+
+
+def test_the_site_has_all_pages_and_no_dead_links(tmp_path):
+    """`./dev docs` builds the same."""
+    pytest.importorskip("sphinx")
+    done = build_site(ROOT / "docs", tmp_path / "site")
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = {file.stem for file in (ROOT / "docs").glob("*.md")}
+    assert pages <= {file.stem for file in (tmp_path / "site").glob("*.html")}
+    reference = (tmp_path / "site" / "reference.html").read_text()
+    assert 'id="mfga.MFGARegressor.fit"' in reference and "make_friedman1" in reference
+    # What the search looks in, without a network.
+    assert "decision_function" in (tmp_path / "site" / "searchindex.js").read_text()
+
+
+def test_dead_links_are_found(tmp_path):
+    pytest.importorskip("sphinx")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name in ("conf.py", "build.py"):
+        (docs / name).write_text((ROOT / "docs" / name).read_text())
+    (docs / "python.md").write_text("# Here\n")
+    links = "[one](lost.md) [two](python.md#absent) ![three](away.svg)"
+    (docs / "index.md").write_text(f"# Start\n\n{links}\n\n```{{toctree}}\npython\n```\n")
+    done = build_site(docs, tmp_path / "site")
+    assert done.returncode != 0
+    for name in ("lost.md", "absent", "away.svg"):
+        assert name in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_to_files_outside_of_the_site(name):
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", (ROOT / name).read_text()):
+        assert "://" in target or (ROOT / target).exists(), target

@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -260,7 +261,7 @@ def test_going_on_from_a_model(table, quick):
     np.testing.assert_allclose(model.predict(table[0]), fresh.predict(table[0]), rtol=0.1, atol=0.1)
 
 
-@pytest.mark.parametrize("copied", ["pickle", "joblib", "deepcopy"])
+@pytest.mark.parametrize("copied", ["pickle", "joblib", "deepcopy", "skops"])
 def test_copies_predict_the_same_bits(classes, quick, copied, tmp_path):
     x, y = classes
     model = MFGAClassifier(**quick).fit(x, y)
@@ -270,6 +271,12 @@ def test_copies_predict_the_same_bits(classes, quick, copied, tmp_path):
     elif copied == "joblib":
         joblib.dump(model, tmp_path / "model")
         again = joblib.load(tmp_path / "model")
+    elif copied == "skops":
+        io_of_skops = pytest.importorskip("skops.io")
+        text = io_of_skops.dumps(model)
+        # The class alone asks for trust: what it holds are texts, numbers and arrays.
+        assert io_of_skops.get_untrusted_types(data=text) == ["mfga._estimators.MFGAClassifier"]
+        again = io_of_skops.loads(text, trusted=["mfga._estimators.MFGAClassifier"])
     else:
         again = copy.deepcopy(model)
     assert np.array_equal(again.decision_function(x), model.decision_function(x))
@@ -286,14 +293,44 @@ def test_the_state_is_text(classes, quick):
         broken.__setstate__({**state, "_model": state["_model"].replace('"version"', '"vision"')})
 
 
-def test_progress_is_shown(table, quick):
-    stream = io.StringIO()
-    with with_line(None, 1, stream) as callback:
-        MFGARegressor(callback=callback, **quick).fit(*table)
-    assert "terms, risk" in stream.getvalue()
-    assert stream.getvalue().endswith("\n")
+class Stream(io.StringIO):
+    """Keeps what a screen shows: after a carriage return a line is written over."""
+
+    def screens(self):
+        line, shown = "", []
+        for part in self.getvalue().split("\r")[1:]:
+            line = part.rstrip("\n") + line[len(part.rstrip("\n")) :]
+            shown.append(line.rstrip())
+        return shown
+
+
+def test_progress_is_shown(table, monkeypatch):
+    monkeypatch.setattr("mfga._progress.INTERVAL", 0)
+    stream = Stream()
+    monkeypatch.setattr("sys.stderr", stream)
+    seen = []
+    MFGARegressor(verbose=1, features="linear + hinge", callback=lambda progress: seen.append(progress)).fit(*table)
+    screens = stream.screens()
+    assert len(screens) == len(seen) + 1 and stream.getvalue().endswith("\n")
+    bars = [re.fullmatch(r"\[(#*) *\] .* terms, risk [^ ]+, [0-9.]+ s", screen) for screen in screens]
+    assert all(bars), "nothing of a longer line stays"
+    lengths = [len(bar[1]) for bar in bars]
+    assert lengths[0] < 6 and lengths[-1] == 24
     with with_line(print, 0, stream) as callback:
         assert callback is print
+
+
+def test_progress_of_a_fit_that_fails_is_not_complete(table, quick):
+    stream = Stream()
+
+    def fail(progress):
+        if progress.terms == 2:
+            raise LookupError
+
+    with pytest.raises(LookupError), with_line(fail, 1, stream) as callback:
+        MFGARegressor(callback=callback, **quick).fit(*table)
+    assert stream.screens()[-1].startswith("[" + "#" * 10 + " " * 14 + "] 2 of 5 terms")
+    assert stream.getvalue().endswith("\n")
 
 
 def test_the_report_tells_what_was_done(table):

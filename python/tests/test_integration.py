@@ -54,17 +54,32 @@ def test_pipelines_and_cross_validation(diabetes, quick):
 
 
 def test_column_transformers_of_frames(quick):
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    frame = pandas.DataFrame({"a": rng.normal(size=200), "b": rng.choice(["x", "y"], size=200)})
-    y = frame["a"] + 3 * (frame["b"] == "x")
-    columns = ColumnTransformer([("texts", OneHotEncoder(sparse_output=False), ["b"])], remainder="passthrough")
-    encoded = make_pipeline(columns.set_output(transform="pandas"), MFGARegressor(**quick)).fit(frame, y)
-    assert list(encoded[-1].feature_names_in_) == ["texts__b_x", "texts__b_y", "remainder__a"]
-    own = MFGARegressor(**quick).fit(frame, y)
-    assert min(encoded.score(frame, y), own.score(frame, y)) > 0.999
-    terms = ColumnTransformer([("terms", FeatureSelector(MFGARegressor(**quick)), ["a"])]).fit_transform(frame, y)
-    assert terms.shape[0] == 200
+    x, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    x["sex"] = x["sex"].map({1: "one", 2: "two"})
+    columns = ColumnTransformer([("texts", OneHotEncoder(sparse_output=False), ["sex"])], remainder="passthrough")
+    encoded = make_pipeline(columns.set_output(transform="pandas"), MFGARegressor(**quick)).fit(x, y)
+    assert list(encoded[-1].feature_names_in_[:3]) == ["texts__sex_one", "texts__sex_two", "remainder__age"]
+    # The levels of text are the same columns, in another order.
+    own = MFGARegressor(**quick).fit(x, y)
+    np.testing.assert_allclose(encoded.predict(x), own.predict(x), rtol=1e-6)
+    assert own.score(x, y) > 0.45
+    selector = ("terms", FeatureSelector(MFGARegressor(**quick)), ["bmi", "s5", "sex"])
+    terms = ColumnTransformer([selector, ("as they are", "passthrough", ["age"])]).set_output(transform="pandas")
+    assert list(terms.fit_transform(x, y).columns[-2:]) == [terms.get_feature_names_out()[4], "as they are__age"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_come_out_if_asked_for(diabetes, quick, kind):
+    pytest.importorskip(kind)
+    x, y = diabetes
+    selector = FeatureSelector(MFGARegressor(**quick)).set_output(transform=kind)
+    frame = selector.fit_transform(x, y)
+    assert type(frame).__module__.split(".")[0] == kind
+    assert list(frame.columns) == list(selector.get_feature_names_out()) and "sex" in frame.columns
+    # What comes out of one step goes into the next with its names.
+    chain = make_pipeline(StandardScaler(), MFGARegressor(**quick)).set_output(transform=kind).fit(x, y)
+    assert list(chain[-1].feature_names_in_) == list(x.columns)
+    assert chain.score(x, y) > 0.45
 
 
 def test_calibration(quick):
@@ -73,13 +88,13 @@ def test_calibration(quick):
     assert brier_score_loss(y[1::2], model.predict_proba(x[1::2])[:, 1]) < 0.06
 
 
-def test_importances_find_the_columns_that_matter(table, quick):
-    x, y = table
+def test_importances_find_the_columns_that_matter(diabetes, quick):
+    x, y = diabetes
     model = MFGARegressor(**quick).fit(x, y)
-    means = permutation_importance(model, x, y, n_repeats=3, random_state=0).importances_mean
-    assert set(np.argsort(means)[-2:]) == {0, 1}
-    curve = partial_dependence(model, x, [0])["average"][0]
-    assert curve[-1] > curve[0]
+    means = permutation_importance(model, x, y, n_repeats=5, random_state=0, n_jobs=2).importances_mean
+    assert set(x.columns[np.argsort(means)[-2:]]) == {"bmi", "s5"}
+    curve = partial_dependence(model, x, ["bmi"])["average"][0]
+    assert curve[-1] > curve[0] + 50
 
 
 def test_ensembles(diabetes, quick):

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mfga.plot
 from mfga import FeatureSelector, MFGAClassifier, MFGARegressor, _core
+from mfga._formula import latex_term
 from mfga.paper import PAPER_OPTIONS, PaperClassifier, PaperRegressor
 
 
@@ -25,6 +26,72 @@ def test_formulas_use_the_names_of_the_columns(table, quick):
     assert "prediction = " in model.full_formula()
     with pytest.raises(NotFittedError):
         MFGARegressor().formula_  # noqa: B018
+
+
+def test_notebooks_show_formulas_in_latex(table, classes, quick):
+    pandas = pytest.importorskip("pandas")
+    x, y = table
+    frame = pandas.DataFrame(x, columns=["body_mass (kg/m^2)", "x1", "50%", "-"])
+    model = MFGARegressor(**{**quick, "terms": 3}).fit(frame, y)
+    latex = model.formula_._repr_latex_()
+    assert latex.startswith(r"$\displaystyle \begin{array}{rl}y = & ") and latex.endswith(r"\end{array}$")
+    assert latex.count("\\\\ & ") == 3
+    assert r"\mathrm{body\_mass\ (kg/m\wedge 2)}" in latex and r"\max(0, x_{1} " in latex
+    # The same numbers as in the text.
+    for number in re.findall(r"^ +[+-] ([0-9.]+) ", model.formula_, flags=re.MULTILINE):
+        assert number in latex
+    assert isinstance(model.formula_, str) and pickle.loads(pickle.dumps(model.formula_)).latex == model.formula_.latex
+    several = MFGAClassifier(**quick).fit(*classes).formula_.latex
+    assert several.startswith(r"\begin{array}{rrrl}\mathrm{high} & \mathrm{low} & \mathrm{middle} & ")
+    assert several.count(r"\\") == 6
+
+
+@pytest.mark.parametrize(
+    ("term", "names", "expected"),
+    [
+        ("[q(hours) >= -1.5e-05]", ["q(hours)"], r"[q(\mathrm{hours}) \ge -1.5 \cdot 10^{-5}]"),
+        ("x1^2 * x10 * G(3.162)", ["x1", "x10"], r"x_{1}^{2} \cdot x_{10} \cdot G(3.162)"),
+        ("cos(2 pi max / 3)", ["max"], r"\cos(2\,\pi\,\mathrm{max} / 3)"),
+        ("sqrt(x0 + 1)", ["x0"], r"\operatorname{sqrt}(x_{0} + 1)"),
+        ("B3(x0; 1, 2)", ["x0"], r"B_{3}(x_{0};\ 1, 2)"),
+        ("kind=a & b", ["kind=a & b", "kind=a"], r"\mathrm{kind{=}a\ \&\ b}"),
+    ],
+)
+def test_terms_in_latex(term, names, expected):
+    assert latex_term(term, names) == expected
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        "polynomial(degree=2)",
+        "step",
+        "hinge",
+        "spline",
+        "periodic(period=3)",
+        "additive",
+        "gaussian(order=2)",
+        "fourier",
+        "landmark",
+        "nystrom",
+        "maclaurin",
+    ],
+)
+def test_formulas_of_all_families_in_latex(features, table):
+    x, y = table
+    latex = MFGARegressor(terms=2, features=features, tune=False).fit(x, y).formula_.latex
+    # Braces and brackets match, and nothing is left that LaTeX does not know.
+    assert latex.count("{") == latex.count("}") and latex.count("(") == latex.count(")")
+    plain = re.sub(r"\\(?:mathrm|operatorname|text)\{[^{}]*\}|\\[a-z]+|\{array\}(?:\{rl\})?", "", latex)
+    assert set(re.findall(r"[A-Za-z]+", plain)) <= {"x", "y", "G", "B", "e"}, latex
+
+
+def test_coefficients_are_those_of_the_formula(table):
+    """Also where the target was scaled."""
+    x, y = table
+    model = PaperRegressor(3, preset="paper", features="linear").fit(x, 100 * y)
+    for coefficient in model.terms_["coefficient"]:
+        assert f"{abs(coefficient):.6g}" in model.formula_
 
 
 def test_formulas_in_the_units_of_the_table(quick):
@@ -43,7 +110,18 @@ def test_the_page_of_a_notebook(classes):
     page = model._repr_html_()
     assert "log-odds of y = &lt;b&gt;" in page
     assert model._repr_mimebundle_()["text/html"].count("<pre") == page.count("<pre")
-    assert model.report_["sizes"] and "<svg" in page and "<circle" in page
+    assert model.report_["sizes"] and "loss of held-out rows" in page and page.count("<circle") == 1
+
+
+def test_the_page_draws_the_path_where_the_number_of_terms_is_given(table, quick, tmp_path):
+    model = MFGARegressor(**quick).fit(*table)
+    picture = re.search(r"<polyline points='([^']*)'.*loss of training rows", model._repr_html_())
+    heights = [float(point.split(",")[1]) for point in picture[1].split()]
+    assert len(heights) == 1 + len(model.report_["path"])
+    assert heights == sorted(heights), "on a screen, down is larger"
+    model.save(tmp_path / "model.json")
+    again = mfga.load(tmp_path / "model.json")._repr_html_()
+    assert "<svg" not in again.partition("<pre")[2] and "max(0" in again
 
 
 @parametrize_with_checks([FeatureSelector(MFGARegressor(terms=3, tune=False))])
