@@ -21,7 +21,7 @@ struct PreparedData {
   std::vector<Index> text_columns;  // of each input: see CandidateContext
   BlockedRows rows;                 // with their weights
   Intercept intercept;
-  CoefficientCost cost;
+  CoefficientCost cost = {};
   std::vector<Index> kept_rows = {};  // of the table, where those without a weight were left out; else empty
   std::vector<Index> groups =
       {};  // of each row: rows of one group are held out together; empty: there are none

@@ -425,6 +425,7 @@ TEST(Statistics, RefuseWhatNeedsRows) {
   const Statistics statistics = statistics_of(sample.data());
   for (const auto& [name, value] :
        std::vector<std::pair<std::string, std::string>>{{"tune", "20"},
+                                                        {"penalty", "logcosh"},
                                                         {"metric", "diagonal"},
                                                         {"search", "htp"},
                                                         {"nu", "norm"},
