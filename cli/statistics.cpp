@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <system_error>
 
 #include "cli/output_file.hpp"
 #include "cli/training_table.hpp"
@@ -50,7 +51,8 @@ bool holds_statistics(const std::string& path) {
   constexpr std::string_view kMagic = "MFGASTAT";
   std::array<char, kMagic.size()> begin{};
   // A pipe can be read once, by whoever reads its table.
-  if (path == "-" || !std::filesystem::is_regular_file(path)) return false;
+  std::error_code none;
+  if (path == "-" || !std::filesystem::is_regular_file(path, none)) return false;
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), begin.size());
   return file && std::string_view(begin.data(), begin.size()) == kMagic;

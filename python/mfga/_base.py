@@ -243,7 +243,7 @@ class Estimator(Shown, BaseEstimator):
             check_consistent_length(x, groups)
             groups = _input.read_groups(groups)
         names = list(map(str, getattr(self, "feature_names_in_", ())))
-        start = self._model if getattr(self, "warm_start", False) and hasattr(self, "_model") else None
+        start = vars(self).get("_model") if getattr(self, "warm_start", False) else None
         with python_spelling(), with_line(self.callback, self.verbose) as callback:
             model, report = _core.fit(
                 x,

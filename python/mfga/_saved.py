@@ -28,6 +28,9 @@ def labels_of(texts):
     return np.array(texts)
 
 
+_MOST_COLUMNS = 10_000_000  # a file may claim any number
+
+
 def names_of(model):
     """Find the columns of the table that a model was learned from.
 
@@ -40,6 +43,8 @@ def names_of(model):
     rare : dict of str to list of str
         The texts of the level `other`, where there are such.
     """
+    if model.n_columns > _MOST_COLUMNS:
+        raise ValueError(f"the model is of {model.n_columns} columns; at most {_MOST_COLUMNS} are possible here")
     name_of_input = {column: name for name, column in model.inputs}
     text_at = {first: (name, levels, rare) for name, first, levels, rare in model.text_columns}
     names, levels, rare, place = [], {}, {}, 0

@@ -279,7 +279,9 @@ nb::tuple fit_statistics(SharedStatistics& shared, const std::map<std::string, s
                          nb::object callback) {
   const AllOptions all = options_of(options);
   return model_and_report(while_listening(std::move(callback), [&](const ProgressCallback& show) {
-    return shared.use([&](Statistics& statistics) { return statistics.fit(all.fit, show); });
+    // Of a copy: the callback may ask the statistics something.
+    const Statistics now = shared.use([](Statistics& statistics) { return statistics; });
+    return now.fit(all.fit, show);
   }));
 }
 

@@ -213,3 +213,18 @@ def test_statistics_are_safe_in_threads(rows):
     for _ in range(4):
         empty.update(X, y)
     assert pickle.dumps(together) == pickle.dumps(empty)
+
+
+def test_a_callback_may_ask_the_statistics(rows):
+    X, y = rows
+    statistics = Statistics(X, y, features=FEATURES).update(X, y)
+    seen = []
+    statistics.fit(terms=3, ridge=1.0, callback=lambda progress: seen.append(statistics.n_rows) or False)
+    assert seen and set(seen) == {len(y)}
+
+
+def test_fit_with_warm_start_after_partial_fit_begins_anew(rows):
+    X, y = rows
+    model = MFGARegressor(features=FEATURES, terms=3, ridge=1.0, tune=False, warm_start=True)
+    expected = clone(model).fit(X, y)
+    assert_same_model(model.partial_fit(X[:300], y[:300]).fit(X, y), expected)

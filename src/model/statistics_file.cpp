@@ -192,6 +192,7 @@ Statistics load_statistics(const std::string& path) {
                                                             : "there is no such file of statistics"));
   }
   std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be opened", path));
   // A file of another kind is not read as a whole.
   std::string bytes(kMagic.size(), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -15,6 +15,10 @@ struct CoefficientCost {
   [[nodiscard]] double value(double theta) const {
     if (is_square()) return theta * theta;
     const double size = std::abs(theta) / bend;
+    if (size < 0.5) {  // without cancellation
+      const double sine = std::sinh(size);
+      return bend * bend * std::log1p(sine * sine);
+    }
     return 2 * bend * bend * (size + std::log1p(std::exp(-2 * size)) - std::numbers::ln2);
   }
   [[nodiscard]] double slope(double theta) const {

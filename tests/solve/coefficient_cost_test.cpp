@@ -24,6 +24,8 @@ TEST(CoefficientCost, HasItsDerivatives) {
 TEST(CoefficientCost, LogCoshIsASquareNearZeroAndLinearFarAway) {
   const CoefficientCost cost{0.3};
   EXPECT_NEAR(cost.value(1e-3), 1e-6, 1e-11);
+  EXPECT_NEAR(cost.value(1e-9), 1e-18, 1e-30);
+  EXPECT_NEAR(cost.value(0.15 * (1 - 1e-12)), cost.value(0.15), 1e-12);
   EXPECT_NEAR(cost.value(1001) - cost.value(1000), 2 * 0.3, 1e-9);
   EXPECT_EQ(cost.value(1e300), 2 * 0.3 * 1e300);
 }
