@@ -28,11 +28,11 @@ constexpr int kMostNewtonSteps = 100;
 // A step whose predicted decrease is below this fraction of F is the last and needs no test: the error that
 // it leaves is of the order of its square; with a Hessian of another point, a small part of it.
 constexpr double kLastStepDecrease = 1e-6;
-constexpr double kLastKeptStepDecrease = 1e-7;
+constexpr double kLastKeptStepDecrease = 1e-9;
 // A step whose predicted decrease is below this fraction of F, where steps become smaller this fast, leads to
 // a point so near the minimum that the Hessian may be kept; and it may be kept while they do.
 constexpr double kNearDecrease = 1e-4;
-constexpr double kGoodProgress = 0.05;
+constexpr double kGoodProgress = 0.2;
 // A step must decrease F by this fraction of what the gradient promises (Armijo).
 constexpr double kSufficientDecrease = 1e-4;
 
@@ -49,8 +49,8 @@ class NewtonRefit final : public Refit {
 
   using Refit::solve;
   RefitReport solve(ActiveSet& active, Accuracy /*accuracy*/) override {
-    const ActiveAtoms atoms(active.atoms, problem_.rows);
-    Vector point = Vector::Zero(offset_ + atoms.size());  // (c, theta)
+    const ActiveAtoms atoms(active.atoms, offset_, problem_.rows);
+    Vector point = Vector::Zero(atoms.size());  // (c, theta)
     if (offset_ == 1) point[0] = active.intercepts.front();
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
     RefitReport report;
@@ -59,7 +59,7 @@ class NewtonRefit final : public Refit {
     if (penalty_.norm_bound > 0) {
       report.ridge = meet_norm_bound(penalty_.norm_bound, 1e-9, 1.0, [&](double multiplier) {
         minimise(atoms, multiplier, point, report);
-        return point.tail(atoms.size()).norm();
+        return point.tail(atoms.size() - offset_).norm();
       });
     } else {
       minimise(atoms, penalty_.ridge, point, report);
@@ -67,6 +67,14 @@ class NewtonRefit final : public Refit {
     if (offset_ == 1) active.intercepts = {point[0]};
     active.theta.assign(point.begin() + offset_, point.end());
     return report;
+  }
+
+  void start_near(std::span<const double> hessian) override {
+    const auto size = static_cast<Index>(std::sqrt(static_cast<double>(hessian.size())));
+    hessian_.resize(size, size);
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j <= i; ++j) hessian_(i, j) = hessian[static_cast<std::size_t>(i * size + j)];
+    }
   }
 
   [[nodiscard]] Matrix explained(const Matrix& cross) override {
@@ -107,7 +115,7 @@ class NewtonRefit final : public Refit {
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
-    const ActiveAtoms none({}, problem_.rows);
+    const ActiveAtoms none({}, offset_, problem_.rows);
     static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constants().front()), 0));
     factorise(0, Vector::Zero(1));
   }
@@ -193,7 +201,7 @@ class NewtonRefit final : public Refit {
   // others stay as they are.
   [[nodiscard]] Expansion expand(const ActiveAtoms& atoms, double ridge, const Vector& point,
                                  Index first_row) {
-    const Index size = offset_ + atoms.size();
+    const Index size = atoms.size();
     const Index n_entries = (size - first_row) * size;
     // The sums hold those rows of the Hessian up to the diagonal's tile, the gradient and the loss.
     std::vector<double> sums(static_cast<std::size_t>(n_entries + size + 1));
@@ -202,12 +210,10 @@ class NewtonRefit final : public Refit {
           const auto n_rows = static_cast<int>(block.rows);
           const auto n_values = static_cast<int>(size);
           const auto stride = static_cast<int>(block.stride);
-          double* values = arena.take(size * block.stride);  // A of the block, transposed
+          const double* values = atoms.of(block, arena);  // A of the block, transposed
           double* scores = arena.take(block.stride);
           double* first = arena.take(block.stride);
           double* second = arena.take(block.stride);
-          if (offset_ == 1) std::fill(values, values + block.rows, 1.0);
-          atoms.evaluate(block, values + offset_ * block.stride, arena);
           cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,
                       scores, 1);
           double* gradient = out + n_entries;
