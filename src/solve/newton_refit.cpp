@@ -26,9 +26,11 @@ namespace {
 
 constexpr int kMostNewtonSteps = 100;
 // A step whose predicted decrease is below this fraction of F is the last and needs no test: the error that
-// it leaves is of the order of its square; with a Hessian of another point, a small part of it.
+// it leaves is of the order of its square; with a Hessian of another point, a part of it, which may be larger
+// where a rough solution does.
 constexpr double kLastStepDecrease = 1e-6;
 constexpr double kLastKeptStepDecrease = 1e-9;
+constexpr double kLastRoughStepDecrease = 1e-7;
 // A step whose predicted decrease is below this fraction of F, where steps become smaller this fast, leads to
 // a point so near the minimum that the Hessian may be kept; and it may be kept while they do.
 constexpr double kNearDecrease = 1e-4;
@@ -48,7 +50,7 @@ class NewtonRefit final : public Refit {
   [[nodiscard]] bool needs_products() const override { return false; }
 
   using Refit::solve;
-  RefitReport solve(ActiveSet& active, Accuracy /*accuracy*/) override {
+  RefitReport solve(ActiveSet& active, Accuracy accuracy) override {
     const ActiveAtoms atoms(active.atoms, offset_, problem_.rows);
     Vector point = Vector::Zero(atoms.size());  // (c, theta)
     if (offset_ == 1) point[0] = active.intercepts.front();
@@ -58,11 +60,11 @@ class NewtonRefit final : public Refit {
     if (point.size() == 0) return report;  // neither an atom nor an intercept
     if (penalty_.norm_bound > 0) {
       report.ridge = meet_norm_bound(penalty_.norm_bound, 1e-9, 1.0, [&](double multiplier) {
-        minimise(atoms, multiplier, point, report);
+        minimise(atoms, multiplier, Accuracy::kFull, point, report);
         return point.tail(atoms.size() - offset_).norm();
       });
     } else {
-      minimise(atoms, penalty_.ridge, point, report);
+      minimise(atoms, penalty_.ridge, accuracy, point, report);
     }
     if (offset_ == 1) active.intercepts = {point[0]};
     active.theta.assign(point.begin() + offset_, point.end());
@@ -126,7 +128,10 @@ class NewtonRefit final : public Refit {
     Vector gradient;
   };
 
-  void minimise(const ActiveAtoms& atoms, double ridge, Vector& point, RefitReport& report) {
+  void minimise(const ActiveAtoms& atoms, double ridge, Accuracy accuracy, Vector& point,
+                RefitReport& report) {
+    const double last_kept_decrease =
+        accuracy == Accuracy::kFull ? kLastKeptStepDecrease : kLastRoughStepDecrease;
     report.converged = false;
     bool is_fresh = hessian_.rows() == 0;  // whether the Hessian is that of `point`
     Expansion here = expand(atoms, ridge, point, hessian_.rows());
@@ -147,7 +152,7 @@ class NewtonRefit final : public Refit {
       }
       ++report.newton_steps;
       if (!std::isfinite(slope)) return;  // there is no direction to go
-      if (!(-slope > (is_fresh ? kLastStepDecrease : kLastKeptStepDecrease) * here.objective)) {
+      if (!(-slope > (is_fresh ? kLastStepDecrease : last_kept_decrease) * here.objective)) {
         if (slope < 0) point += direction;
         report.converged = true;
         return;
