@@ -394,25 +394,28 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
                                               with.models.front().rounds.front().select_ridge);
   without.models = choosing.at_chosen_size(without, false);
   work.phase = "comparing with no tuning";
-  const PairedLosses losses = Judge(work, data, rows.judge).compare(without.models, with.models);
+  const Judge judge(work, data, rows.judge);
+  PairedLosses losses = judge.compare(without.models, with.models);
+  // Tuning is the better bet: it is left out where it is worse beyond chance.
+  const auto gains = [&] { return losses.second - losses.first <= losses.standard_error; };
+  if (!gains() && !is_grid && !is_cut) {
+    // An untuned model has one ridge, to select with and to fit with: the judge sees what it would come to.
+    without = choosing.untuned(choosing.folds(), choosing.all_dictionaries(), without.models.front().ridge);
+    without.models = choosing.at_chosen_size(without, false);
+    losses = judge.compare(without.models, with.models);
+  }
   const double unit = data.target.loss_unit();
   work.report.tuning.held_out_without = unit * losses.first;
   work.report.tuning.held_out_with = unit * losses.second;
-  // Tuning is the better bet: it is left out where it is worse beyond chance.
-  const bool gains = losses.second - losses.first <= losses.standard_error;
   if (is_cut) work.report.cut_short.emplace_back("tuning");
   TuningChoice choice;
-  if (gains) {
+  if (gains()) {
     choice.tuned = with.models.front();
     work.report.sizes = tuned_sizes;
     choice.features = choosing.features(with.dictionary);
   } else {
     work.report.tuning.reason = is_cut ? "held-out rows do not gain by what the time limit left of it"
                                        : "held-out rows do not gain by it";
-    if (!is_grid && !is_cut) {
-      without = choosing.untuned(choosing.folds(), choosing.all_dictionaries(), without.models.front().ridge);
-      without.models = choosing.at_chosen_size(without, false);
-    }
     choice.features = choosing.features(without.dictionary);
   }
   choice.ridge = without.models.front().ridge;

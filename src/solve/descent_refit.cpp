@@ -74,13 +74,16 @@ class DescentRefit final : public FactoredRefit {
     constexpr double kFullTolerance = 1e-11;
     constexpr double kRoughTolerance = 1e-4;
     constexpr int kMostSteps = 1000;
+    constexpr int kMostGoodSteps = 100;
     constexpr int kMostRoughSteps = 12;  // the next solution goes on from there
     descent.tolerance = accuracy == Accuracy::kFull ? kFullTolerance : kRoughTolerance;
     descent.converged = false;
     lbfgs_parameter_t parameters;
     lbfgs_parameter_init(&parameters);
     parameters.m = 20;
-    parameters.max_iterations = accuracy == Accuracy::kFull ? kMostSteps : kMostRoughSteps;
+    parameters.max_iterations = accuracy == Accuracy::kFull   ? kMostSteps
+                                : accuracy == Accuracy::kGood ? kMostGoodSteps
+                                                              : kMostRoughSteps;
     parameters.epsilon = 1e-14;  // `progress` decides
     const auto n = static_cast<int>(descent.start.values.size());
     lbfgsfloatval_t* moves = lbfgs_malloc(n);
@@ -90,7 +93,7 @@ class DescentRefit final : public FactoredRefit {
     if (!descent.error) descent.start = descent.refit.moved(descent.start, moves);
     lbfgs_free(moves);
     if (descent.error) std::rethrow_exception(descent.error);
-    report.converged = report.converged && (descent.converged || accuracy == Accuracy::kRough);
+    report.converged = report.converged && (descent.converged || accuracy != Accuracy::kFull);
   }
 
   // start + L^-T moves / sqrt(h), output by output.

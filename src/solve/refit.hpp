@@ -25,8 +25,9 @@ struct RefitReport {
   bool converged = true;
 };
 
-// How near to the minimum a solution must be: rough ones do where more atoms are about to join.
-enum class Accuracy { kRough, kFull };
+// How near to the minimum a solution must be: rough ones do where more atoms are about to join, good ones
+// where it is compared with others.
+enum class Accuracy { kRough, kGood, kFull };
 
 class Refit {
  public:

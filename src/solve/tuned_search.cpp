@@ -348,7 +348,7 @@ class TunedSearch {
         model.ridge = ridge;
         const FittedCoefficients fitted =
             fit_coefficients(folds_[f].problem.with_rows(rows[f]), ridge, products[f], model.active,
-                             Accuracy::kRough, hessians[f]);
+                             Accuracy::kGood, hessians[f]);
         hessians[f] = fitted.refit->hessian(0);
         loss += loss_sum(held_out_problem(folds_[f], held_out[f]), model.active.score());
       }
