@@ -16,6 +16,7 @@
 #include "mfga/options.hpp"
 #include "mfga/paper.hpp"
 #include "mfga/predictor.hpp"
+#include "mfga/report.hpp"
 #include "mfga/statistics.hpp"
 #include "mfga/table.hpp"
 #include "mfga/version.hpp"

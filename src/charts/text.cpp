@@ -1,11 +1,11 @@
-#include "repro/page_text.hpp"
+#include "charts/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace mfga::repro {
+namespace mfga::charts {
 
 std::string escape_html(std::string_view text) {
   std::string escaped;
@@ -63,6 +63,32 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string number_text(double value) {
+  constexpr double kFirstWithThousands = 999.95;
+  constexpr double kLastWithThousands = 1e8;
+  const double size = std::abs(value);
+  if (size < 1e-15) return "0";
+  const std::string digits = size < kFirstWithThousands || size >= kLastWithThousands
+                                 ? fmt::format("{:.4g}", size)
+                                 : with_thousands(static_cast<Index>(std::llround(size)));
+  return value < 0 ? "\u2212" + digits : digits;
+}
+
+std::string signed_text(double value) { return value < 0 ? number_text(value) : "+" + number_text(value); }
+
+std::string percent_text(double part) {
+  const double percent = 100 * std::abs(part);
+  return fmt::format("{}{:.{}f} %", part < 0 && percent >= 0.05 ? "\u2212" : "", percent,
+                     percent < 99.95 ? 1 : 0);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 60) return fmt::format("{} s", short_number(seconds));
+  const auto whole = static_cast<Index>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
 int shared_decimals(std::span<const double> values) {
   double smallest = 1;
   for (const double value : values) {
@@ -95,4 +121,4 @@ std::string join_words(std::span<const std::string> words) {
   return joined;
 }
 
-}  // namespace mfga::repro
+}  // namespace mfga::charts
