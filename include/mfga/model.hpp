@@ -1,6 +1,7 @@
 // A trained model: a formula of a few terms over standardised inputs. It is a plain value.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,8 @@ struct Output {
 struct Term {
   Atom atom;
   std::vector<double> coefficients = {0};  // one per output
+  // Of the atom over the rows of the training, for explanations; none: not known.
+  std::optional<double> mean = std::nullopt;
 };
 
 // A value of a column of the table.

@@ -84,6 +84,7 @@ Json term_to_json(const Term& term, const std::vector<std::string>& names, Share
     next = end;
   }
   if (find_feature_family(atom.family)->shares_numbers()) json["shared"] = shared.position(atom.shared);
+  if (term.mean) json["mean"] = *term.mean;
   return json;
 }
 
@@ -153,6 +154,7 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
     atom.shared =
         shared[static_cast<std::size_t>(position.whole_number(0, static_cast<Index>(shared.size()) - 1))];
   }
+  if (node.has_member("mean")) term.mean = node.member("mean").number();
   try {
     family->validate(atom, static_cast<Index>(input_positions.size()));
   } catch (const Error& error) {
