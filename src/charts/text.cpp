@@ -42,11 +42,14 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string with_thousands(Index number) {
-  std::string digits = fmt::to_string(number);
-  const auto first = static_cast<Index>(number < 0 ? 1 : 0);
-  for (Index at = static_cast<Index>(digits.size()) - 3; at > first; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
+  const std::string digits = fmt::to_string(number);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool begins_group = i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-';
+    if (begins_group) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
 }
 
 std::string short_number(double value) {
@@ -71,10 +74,12 @@ std::string number_text(double value) {
   const std::string digits = size < kFirstWithThousands || size >= kLastWithThousands
                                  ? fmt::format("{:.4g}", size)
                                  : with_thousands(static_cast<Index>(std::llround(size)));
-  return value < 0 ? "\u2212" + digits : digits;
+  return fmt::format("{}{}", value < 0 ? "\u2212" : "", digits);
 }
 
-std::string signed_text(double value) { return value < 0 ? number_text(value) : "+" + number_text(value); }
+std::string signed_text(double value) {
+  return fmt::format("{}{}", value < 0 ? "" : "+", number_text(value));
+}
 
 std::string percent_text(double part) {
   const double percent = 100 * std::abs(part);

@@ -1,7 +1,6 @@
 // The columns of the table that a model's inputs come from, as its reader knows them.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -17,11 +16,7 @@ struct Column {
   std::vector<std::string> levels = {};  // of text, by input
 };
 
-// In the order of the table.
+// In the order of the table, as the columns of an Explainer are.
 [[nodiscard]] std::vector<Column> columns_of(const Model& model);
-
-// Positions in columns_of(model) of the columns that a term looks at.
-[[nodiscard]] std::set<Index> columns_of_term(const Model& model, const std::vector<Column>& columns,
-                                              const Term& term);
 
 }  // namespace mfga::report

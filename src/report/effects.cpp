@@ -167,13 +167,12 @@ Effect Effects::of(Index c) const {
   return effect;
 }
 
-std::vector<Pair> pairs_in_terms(const Model& model, const std::vector<Column>& columns,
-                                 const std::vector<double>& shares) {
+std::vector<Pair> pairs_in_terms(const Explainer& explainer, const std::vector<double>& shares) {
   // Terms that look at many columns say nothing of two of them.
   constexpr std::size_t kMostColumns = 3;
   std::map<std::pair<Index, Index>, Pair> all;
-  for (std::size_t t = 0; t < model.terms.size(); ++t) {
-    const std::set<Index> own = columns_of_term(model, columns, model.terms[t]);
+  for (std::size_t t = 0; t < shares.size(); ++t) {
+    const std::span<const Index> own = explainer.columns_of_term(static_cast<Index>(t));
     if (own.size() > kMostColumns) continue;
     for (auto first = own.begin(); first != own.end(); ++first) {
       for (auto second = std::next(first); second != own.end(); ++second) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mfga/explain.hpp"
 #include "report/columns.hpp"
 #include "report/sample.hpp"
 
@@ -37,8 +38,7 @@ struct Pair {
   double share = 0;
   Index terms = 0;
 };
-[[nodiscard]] std::vector<Pair> pairs_in_terms(const Model& model, const std::vector<Column>& columns,
-                                               const std::vector<double>& shares);
+[[nodiscard]] std::vector<Pair> pairs_in_terms(const Explainer& explainer, const std::vector<double>& shares);
 
 struct PairEffect {
   Pair pair;

@@ -302,9 +302,9 @@ std::string effects_section(const Content& content) {
 
 std::string pairs_section(const Content& content) {
   if (!content.sample || content.model.terms.empty()) return {};
-  const bool is_additive = std::ranges::all_of(content.model.terms, [&](const Term& term) {
-    return columns_of_term(content.model, content.columns, term).size() <= 1;
-  });
+  bool is_additive = true;
+  for (Index t = 0; t < std::ssize(content.model.terms); ++t)
+    is_additive = is_additive && content.explainer.columns_of_term(t).size() <= 1;
   std::string body;
   if (is_additive) {
     body =
@@ -313,7 +313,7 @@ std::string pairs_section(const Content& content) {
         "how two of them go together.</p>\n";
     return section_html("pairs", "Columns that act together", body);
   }
-  std::vector<Pair> pairs = pairs_in_terms(content.model, content.columns, content.term_shares);
+  std::vector<Pair> pairs = pairs_in_terms(content.explainer, content.term_shares);
   bool are_guessed = false;
   if (pairs.empty()) {
     // All terms that join columns look at very many: the most important ones are the ones to look at.

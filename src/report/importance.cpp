@@ -173,14 +173,14 @@ std::vector<double> term_shares(const Model& model, const Sample& sample, int th
   return shares;
 }
 
-Importance column_importance(const Predictor& predictor, const std::vector<Column>& columns,
+Importance column_importance(const Predictor& predictor, const Explainer& explainer, const std::vector<Column>& columns,
                              const Sample& sample) {
   const Model& model = predictor.model();
   const Index outputs = model.n_outputs();
   Importance importance;
   std::vector<ColumnImportance> used(columns.size());
-  for (const Term& term : model.terms) {
-    for (const Index column : columns_of_term(model, columns, term))
+  for (Index t = 0; t < std::ssize(model.terms); ++t) {
+    for (const Index column : explainer.columns_of_term(t))
       ++used[static_cast<std::size_t>(column)].terms;
   }
   for (std::size_t c = 0; c < used.size(); ++c) used[c].column = static_cast<Index>(c);
@@ -188,9 +188,8 @@ Importance column_importance(const Predictor& predictor, const std::vector<Colum
 
   // A term that looks at all inputs costs as many times more.
   double per_row = 0;
-  for (const Term& term : model.terms)
-    per_row +=
-        static_cast<double>(columns_of_term(model, columns, term).size()) + static_cast<double>(outputs);
+  for (Index t = 0; t < std::ssize(model.terms); ++t)
+    per_row += static_cast<double>(explainer.columns_of_term(t).size()) + static_cast<double>(outputs);
   const double affordable =
       kMostWork / (1 + per_row * static_cast<double>(used.size()) * static_cast<double>(kShuffles));
   constexpr double kFewestRows = 300;

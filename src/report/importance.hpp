@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "mfga/explain.hpp"
 #include "report/columns.hpp"
 #include "report/sample.hpp"
 
@@ -29,7 +30,7 @@ struct Importance {
   int shuffles = 0;
   std::vector<ColumnImportance> columns;  // the most important first
 };
-[[nodiscard]] Importance column_importance(const Predictor& predictor, const std::vector<Column>& columns,
+[[nodiscard]] Importance column_importance(const Predictor& predictor, const Explainer& explainer, const std::vector<Column>& columns,
                                            const Sample& sample);
 
 }  // namespace mfga::report

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <set>
 
 #include "charts/page.hpp"
 #include "charts/text.hpp"
@@ -108,21 +109,28 @@ std::string data_note(const Content& content, const std::optional<ReportData>& d
 std::string report_page(const Model& model, const std::optional<ReportData>& data,
                         const ReportOptions& options) {
   const Predictor predictor(model, options.threads);
-  Content content{.model = predictor.model(), .predictor = predictor, .columns = report::columns_of(model)};
+  const Explainer explainer(model, options.threads);
+  Content content{.model = predictor.model(),
+                  .predictor = predictor,
+                  .explainer = explainer,
+                  .columns = report::columns_of(model)};
   content.threads = options.threads;
   if (data) {
     content.sample = report::draw_sample(predictor, *data, options.most_rows);
     content.term_shares = report::term_shares(model, *content.sample, options.threads);
-    content.importance = report::column_importance(predictor, content.columns, *content.sample);
+    content.importance = report::column_importance(predictor, explainer, content.columns, *content.sample);
   }
   std::set<Index> used;
-  for (const Term& term : model.terms) used.merge(report::columns_of_term(model, content.columns, term));
+  for (Index t = 0; t < std::ssize(model.terms); ++t) {
+    for (const Index column : explainer.columns_of_term(t)) used.insert(column);
+  }
 
   const std::vector<Part> parts = {{"formula", "Formula", report::formula_section(content)},
                                    {"quality", "Quality", report::quality_section(content)},
                                    {"importance", "What matters", report::importance_section(content)},
                                    {"effects", "Effects", report::effects_section(content)},
                                    {"pairs", "Pairs", report::pairs_section(content)},
+                                   {"explain", "Two predictions", report::explain_section(content)},
                                    {"size", "Number of terms", report::size_section(content)},
                                    {"fit", "Tried and chosen", report::fit_section(content)}};
   const std::string title = title_of(model, options);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mfga/explain.hpp"
 #include "report/columns.hpp"
 #include "report/importance.hpp"
 #include "report/sample.hpp"
@@ -16,6 +17,7 @@ namespace mfga::report {
 struct Content {
   const Model& model;
   const Predictor& predictor;
+  const Explainer& explainer;
   std::vector<Column> columns;
   std::optional<Sample> sample = {};          // nothing: there are no data
   std::vector<double> term_shares = {};       // with data
@@ -31,6 +33,7 @@ struct Content {
 [[nodiscard]] std::string importance_section(const Content& content);
 [[nodiscard]] std::string effects_section(const Content& content);
 [[nodiscard]] std::string pairs_section(const Content& content);
+[[nodiscard]] std::string explain_section(const Content& content);
 [[nodiscard]] std::string quality_section(const Content& content);
 [[nodiscard]] std::string fit_section(const Content& content);
 

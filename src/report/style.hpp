@@ -19,6 +19,8 @@ nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; list-style: none; ma
 .note { padding: .6rem 0 .6rem 1rem; border-left: 3px solid var(--rule); color: var(--soft); }
 .panels { grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: 2.2rem 2.2rem; align-items: start; }
 .panels svg, .one svg { max-width: 30rem; }
+.panels.wide { grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); }
+tr.sum > * { font-weight: 650; }
 .one { max-width: 34rem; margin-top: 1.2rem; }
 figcaption { display: block; }
 figcaption .soft { font-size: .9rem; display: block; }
