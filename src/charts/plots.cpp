@@ -202,7 +202,7 @@ class Map {
   }
 
   [[nodiscard]] double top_of(Index row) const {
-    const Index from_top = map_.up.axis ? map_.values.rows - 1 - row : row;
+    const Index from_top = map_.up.axis || map_.up.is_upward ? map_.values.rows - 1 - row : row;
     return kTop + cell_height() * static_cast<double>(from_top);
   }
 

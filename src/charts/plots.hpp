@@ -68,6 +68,7 @@ struct Side {
   std::string title;
   std::optional<Axis> axis = {};
   std::vector<std::string> names = {};
+  bool is_upward = false;  // names: the first one at the foot
 };
 
 // Cells [up x across], the first row at the foot where `up` is an axis and at the top where it has names.

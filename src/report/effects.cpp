@@ -10,7 +10,7 @@ namespace mfga::report {
 namespace {
 
 constexpr std::size_t kMostPlaces = 41;
-constexpr std::size_t kFewValues = 12;  // numbers of a column that are shown one by one
+constexpr std::size_t kFewValues = 16;  // numbers of a column that are shown one by one
 constexpr std::size_t kMostLevels = 12;
 constexpr std::size_t kPlacesOfPairs = 14;
 constexpr std::size_t kLevelsOfPairs = 8;

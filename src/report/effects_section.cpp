@@ -47,7 +47,7 @@ std::vector<Index> outputs_to_show(const Model& model, const Matrix& means) {
   return order;
 }
 
-// A range that all columns share makes effects comparable.
+// The values that an axis must cover.
 struct Range {
   double low = INFINITY, high = -INFINITY;
   void include(double value) {
@@ -59,13 +59,7 @@ struct Range {
 class EffectFigures {
  public:
   EffectFigures(const Content& content, std::vector<Effect> effects)
-      : content_(content), model_(content.model), effects_(std::move(effects)) {
-    if (!model_.has_one_output()) return;
-    for (const Effect& effect : effects_) {
-      for (const double mean : effect.means.values) shared_.include(mean);
-      for (const double mean : effect.missing) shared_.include(mean);
-    }
-  }
+      : content_(content), model_(content.model), effects_(std::move(effects)) {}
 
   [[nodiscard]] std::string html(std::size_t first, std::size_t last) const {
     std::string figures = "<div class=\"panels\">\n";
@@ -79,12 +73,10 @@ class EffectFigures {
 
  private:
   [[nodiscard]] charts::Axis axis(const Effect& effect, const std::vector<Index>& outputs) const {
-    Range own = shared_;
-    if (!model_.has_one_output()) {
-      for (const Index k : outputs) {
-        for (Index i = 0; i < effect.means.rows; ++i) own.include(effect.means(i, k));
-        if (!effect.missing.empty()) own.include(effect.missing[static_cast<std::size_t>(k)]);
-      }
+    Range own;
+    for (const Index k : outputs) {
+      for (Index i = 0; i < effect.means.rows; ++i) own.include(effect.means(i, k));
+      if (!effect.missing.empty()) own.include(effect.missing[static_cast<std::size_t>(k)]);
     }
     return charts::Axis::linear(own.low, own.high, false);
   }
@@ -203,7 +195,6 @@ class EffectFigures {
   const Content& content_;
   const Model& model_;
   std::vector<Effect> effects_;
-  Range shared_;
 };
 
 charts::Side side_of(const Column& column, const Places& places) {
@@ -212,6 +203,7 @@ charts::Side side_of(const Column& column, const Places& places) {
     side.names = places.levels;
   } else if (places.are_few) {
     for (const double value : places.values) side.names.push_back(charts::tick_text(value));
+    side.is_upward = true;
   } else {
     const double half = (places.values[1] - places.values[0]) / 2;
     side.axis = charts::Axis::exact(places.values.front() - half, places.values.back() + half);
@@ -261,10 +253,11 @@ std::string pair_figure(const Content& content, const PairEffect& effect) {
     }
     numbers.rows.push_back(std::move(row));
   }
-  const std::string legend =
-      fmt::format("<p class=\"legend\">{} <i></i> {} <span>{}; white is the mean of all rows</span></p>\n",
-                  charts::number_text(effect.middle - map.reach),
-                  charts::number_text(effect.middle + map.reach), charts::escape_html(what));
+  const std::string legend = fmt::format(
+      "<p class=\"legend\"><i></i> <span>{}: {} to {}, in the middle of the colours {}, the mean of all "
+      "rows</span></p>\n",
+      charts::escape_html(what), charts::number_text(low), charts::number_text(high),
+      charts::number_text(effect.middle));
   return charts::figure_html(
       {.heading = fmt::format("{} and {}", short_text(across.name), short_text(up.name)),
        .note = fmt::format("{} {}", effect.pair.terms, effect.pair.terms == 1 ? "term" : "terms"),
@@ -289,11 +282,11 @@ std::string effects_section(const Content& content) {
       "stay as they "
       "are in the rows, the most important column first. Grey bars along the foot say where the rows are: "
       "believe "
-      "a curve where there are some.</p>\n";
+      "a curve where there are some. Each chart has a scale of its own.</p>\n";
   const std::size_t first = std::min(count, kEffectsAtFirst);
   body += figures.html(0, first);
   if (count > first)
-    body += charts::details_html(fmt::format("{} more columns", count - first), figures.html(first, count));
+    body += charts::details_html(counted(count - first, "more column"), figures.html(first, count));
   if (content.importance->columns.size() > count)
     body += fmt::format("<p class=\"soft\">The {} least important columns are not shown.</p>\n",
                         content.importance->columns.size() - count);

@@ -50,8 +50,7 @@ std::string explained(const Content& content, Index row, std::string_view headin
   const auto size = [&](Index part) { return std::abs(explanation.contribution(0, part, output)); };
   std::ranges::stable_sort(order, [&](Index a, Index b) { return size(a) > size(b); });
   const double largest = order.empty() || size(order.front()) == 0 ? 1 : size(order.front());
-  std::string rows =
-      row_html("average row", explanation.averages[static_cast<std::size_t>(output)], 0, true);
+  std::string rows = row_html("average row", explanation.averages[static_cast<std::size_t>(output)], 0, true);
   double others = explanation.rounding[static_cast<std::size_t>(output)];
   Index n_others = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -62,16 +61,18 @@ std::string explained(const Content& content, Index row, std::string_view headin
       continue;
     }
     if (value == 0) continue;
-    const std::string name =
-        fmt::format("{} = {}", short_text(content.explainer.column_names()[static_cast<std::size_t>(order[i])]),
-                    short_text(content.explainer.value_text(order[i], one, 0, columns)));
+    const std::string name = fmt::format(
+        "{} = {}", short_text(content.explainer.column_names()[static_cast<std::size_t>(order[i])]),
+        short_text(content.explainer.value_text(order[i], one, 0, columns)));
     rows += row_html(charts::escape_html(name), value, value / largest, false);
   }
-  if (n_others > 0) rows += row_html(fmt::format("{} other columns", n_others), others, others / largest, false);
-  rows += row_html(shown_text(score_name(model, output)), explanation.totals[static_cast<std::size_t>(output)], 0,
-                   true);
-  const std::vector<double> values = shown_values(
-      model, std::span(sample.scores).subspan(static_cast<std::size_t>(row) * outputs, outputs));
+  if (n_others > 0)
+    rows += row_html(counted(static_cast<std::size_t>(n_others), "other column"), others, others / largest,
+                     false);
+  rows += row_html(shown_text(score_name(model, output)),
+                   explanation.totals[static_cast<std::size_t>(output)], 0, true);
+  const std::vector<double> values =
+      shown_values(model, std::span(sample.scores).subspan(static_cast<std::size_t>(row) * outputs, outputs));
   return fmt::format(
       "<figure>\n<figcaption><h3>{}</h3><span class=\"soft\">{} {}</span></figcaption>\n{}</figure>\n",
       charts::escape_html(heading), shown_text(shown_name(model, output)),
@@ -90,9 +91,8 @@ std::string explain_section(const Content& content) {
   const auto outputs = content.model.n_outputs();
   // By what is predicted first, or by how sure the model is of a class.
   const auto rank = [&](Index row) {
-    const auto own =
-        std::span(sample.scores)
-            .subspan(static_cast<std::size_t>(row * outputs), static_cast<std::size_t>(outputs));
+    const auto own = std::span(sample.scores)
+                         .subspan(static_cast<std::size_t>(row * outputs), static_cast<std::size_t>(outputs));
     return content.model.task == Task::kRegression ? own.front() : std::ranges::max(own);
   };
   std::vector<Index> order(static_cast<std::size_t>(sample.size()));

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 
@@ -17,8 +19,8 @@ namespace {
 
 constexpr std::size_t kTermsAtFirst = 12;
 constexpr std::size_t kMostTerms = 400;
-constexpr std::size_t kLongestTerm = 240;       // letters
-constexpr std::size_t kLongestFormula = 60000;  // bytes
+constexpr std::size_t kLongestTerm = 240;        // letters
+constexpr std::size_t kLongestFormula = 100000;  // bytes
 
 class FormulaSection {
  public:
@@ -34,7 +36,7 @@ class FormulaSection {
     if (first > 0) body += table(std::span(order).first(first));
     if (order.size() > first) {
       const std::size_t last = std::min(kMostTerms, order.size());
-      body += charts::details_html(fmt::format("The other {} terms", last - first),
+      body += charts::details_html("The other " + counted(last - first, "term"),
                                    table(std::span(order).subspan(first, last - first)));
       if (last < order.size())
         body += fmt::format("<p class=\"soft\">{} more terms are not shown.</p>\n", order.size() - last);
@@ -73,7 +75,7 @@ class FormulaSection {
     const std::string which = terms == 1 ? "this term" : fmt::format("these {} terms", terms);
     if (model_.has_one_output()) {
       return fmt::format("<b>{}</b> = {}{}", shown_text(formula_.titles.front()),
-                         charts::number_text(constant(0)), terms == 0 ? "" : " + the sum of " + which);
+                         fmt::format("{:.6g}", constant(0)), terms == 0 ? "" : " + the sum of " + which);
     }
     return fmt::format(
         "{} has a score: a constant + the sum of {}, each with a coefficient of its own. Shown are the "
@@ -96,7 +98,7 @@ class FormulaSection {
     return order;
   }
 
-  // Of several outputs the largest three.
+  // Of several outputs the largest two.
   [[nodiscard]] std::string coefficients(std::size_t term) const {
     if (model_.has_one_output()) return charts::signed_text(coefficient(term, 0));
     std::vector<std::size_t> order(model_.outputs.size());
@@ -104,7 +106,7 @@ class FormulaSection {
     const auto size = [&](std::size_t k) { return std::abs(model_.terms[term].coefficients[k]); };
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
     std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, order.size()); ++i)
       text += fmt::format("{}{} {}", i == 0 ? "" : ", ", charts::shortened(model_.outputs[order[i]].name, 16),
                           charts::signed_text(coefficient(term, order[i])));
     return text;
@@ -116,8 +118,8 @@ class FormulaSection {
     for (const double share : content_.term_shares) largest = std::max(largest, std::abs(share));
     std::string rows;
     for (const std::size_t t : terms) {
-      fmt::format_to(std::back_inserter(rows), "<tr><th scope=\"row\"{}>{}</th><td class=\"term\">{}</td>",
-                     model_.has_one_output() ? "" : " class=\"wrap\"", charts::escape_html(coefficients(t)),
+      fmt::format_to(std::back_inserter(rows), "<tr><th scope=\"row\">{}</th><td class=\"term\">{}</td>",
+                     charts::escape_html(coefficients(t)),
                      charts::escape_html(charts::shortened(formula_.terms[t].text, kLongestTerm)));
       if (has_shares)
         fmt::format_to(std::back_inserter(rows), "<td class=\"chart\">{}</td><td>{}</td>",
@@ -131,9 +133,7 @@ class FormulaSection {
                     "class=\"text\">term</th>{}</tr></thead>\n"
                     "<tbody>{}</tbody></table>\n",
                     model_.has_one_output() ? "" : "s",
-                    has_shares
-                        ? "<th scope=\"col\" class=\"text\">share of variance</th><th scope=\"col\"></th>"
-                        : "",
+                    has_shares ? "<th scope=\"col\" class=\"chart\"></th><th scope=\"col\">share</th>" : "",
                     rows));
   }
 
@@ -141,8 +141,17 @@ class FormulaSection {
     std::string all;
     for (const ReadableTerm& term : formula_.terms) all += term.text + ' ';
     std::vector<std::string> parts;
-    const auto has = [&](std::string_view symbol) { return all.find(symbol) != std::string::npos; };
+    // Not as the end of a longer name.
+    const auto has = [&](std::string_view symbol) {
+      for (std::size_t at = all.find(symbol); at != std::string::npos; at = all.find(symbol, at + 1)) {
+        if (at == 0 || !std::isalpha(static_cast<unsigned char>(all[at - 1]))) return true;
+      }
+      return false;
+    };
     if (has("[")) parts.emplace_back("[condition] is 1 where the condition holds, else 0");
+    if (has("near("))
+      parts.emplace_back(
+          "near(values; width) is 1 where the columns have these values, and falls off around them");
     if (has("z(")) parts.emplace_back("z(column) is its standardised value, (value \u2212 mean) / deviation");
     if (has("r(")) parts.emplace_back("r(column) is its standardised value, cut off far from the median");
     if (has("q("))

@@ -173,15 +173,14 @@ std::vector<double> term_shares(const Model& model, const Sample& sample, int th
   return shares;
 }
 
-Importance column_importance(const Predictor& predictor, const Explainer& explainer, const std::vector<Column>& columns,
-                             const Sample& sample) {
+Importance column_importance(const Predictor& predictor, const Explainer& explainer,
+                             const std::vector<Column>& columns, const Sample& sample) {
   const Model& model = predictor.model();
   const Index outputs = model.n_outputs();
   Importance importance;
   std::vector<ColumnImportance> used(columns.size());
   for (Index t = 0; t < std::ssize(model.terms); ++t) {
-    for (const Index column : explainer.columns_of_term(t))
-      ++used[static_cast<std::size_t>(column)].terms;
+    for (const Index column : explainer.columns_of_term(t)) ++used[static_cast<std::size_t>(column)].terms;
   }
   for (std::size_t c = 0; c < used.size(); ++c) used[c].column = static_cast<Index>(c);
   std::erase_if(used, [](const ColumnImportance& column) { return column.terms == 0; });

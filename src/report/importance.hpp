@@ -30,7 +30,7 @@ struct Importance {
   int shuffles = 0;
   std::vector<ColumnImportance> columns;  // the most important first
 };
-[[nodiscard]] Importance column_importance(const Predictor& predictor, const Explainer& explainer, const std::vector<Column>& columns,
-                                           const Sample& sample);
+[[nodiscard]] Importance column_importance(const Predictor& predictor, const Explainer& explainer,
+                                           const std::vector<Column>& columns, const Sample& sample);
 
 }  // namespace mfga::report

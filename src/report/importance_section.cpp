@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 
@@ -21,13 +22,16 @@ std::string columns_table(const Content& content, std::span<const ColumnImportan
   const auto size = [&](const ColumnImportance& one) { return is_known ? one.loss : one.share; };
   double largest = 1e-300;
   for (const ColumnImportance& one : importance.columns) largest = std::max(largest, std::abs(size(one)));
+  // As many decimals as show four digits of the largest.
+  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(largest))), 0, 12);
   std::string rows;
   for (const ColumnImportance& one : columns) {
     fmt::format_to(std::back_inserter(rows), "<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td>",
                    shown_text(content.column(one.column).name), bar_html(size(one) / largest));
     if (is_known)
       fmt::format_to(std::back_inserter(rows), "<td>{}</td><td class=\"soft\">\u00b1 {}</td>",
-                     charts::signed_text(one.loss), charts::number_text(one.standard_error));
+                     fmt::format("{}{:.{}f}", one.loss < 0 ? "\u2212" : "+", std::abs(one.loss), decimals),
+                     fmt::format("{:.{}f}", one.standard_error, decimals));
     fmt::format_to(std::back_inserter(rows), "<td>{}</td><td>{}</td></tr>\n", charts::percent_text(one.share),
                    one.terms);
   }
@@ -106,7 +110,7 @@ std::string importance_section(const Content& content) {
     const std::size_t last = std::min(all.size(), kMostColumns);
     body += columns_table(content, all.first(first));
     if (last > first)
-      body += charts::details_html(fmt::format("{} more columns", last - first),
+      body += charts::details_html(counted(last - first, "more column"),
                                    columns_table(content, all.subspan(first, last - first)));
   }
   body += fmt::format("<div class=\"one\">\n{}</div>\n", families_table(content));

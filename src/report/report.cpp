@@ -17,15 +17,12 @@ namespace mfga {
 namespace {
 
 using report::Content;
+using report::counted;
 
 struct Part {
   std::string_view id, title;
   std::string html;
 };
-
-std::string counted(std::size_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
 
 std::string title_of(const Model& model, const ReportOptions& options) {
   return options.title.empty() ? fmt::format("A model of {}", report::short_text(model.target_name))
@@ -69,16 +66,16 @@ void add_errors(const Content& content, std::string& figures) {
   }
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
-    add_figure(figures, "right", charts::percent_text(1 - metrics.error_percent / 100));
-    add_figure(figures, "right by the larger class",
+    add_figure(figures, "accuracy", charts::percent_text(1 - metrics.error_percent / 100));
+    add_figure(figures, "always the larger class",
                charts::percent_text(1 - metrics.base_error_percent / 100));
     if (metrics.auc) add_figure(figures, "AUC", fmt::format("{:.3f}", *metrics.auc));
     add_figure(figures, "log-loss", charts::number_text(metrics.log_loss));
   }
   if (evaluation.classes) {
     const MultiClassMetrics& metrics = *evaluation.classes;
-    add_figure(figures, "right", charts::percent_text(1 - metrics.error_percent / 100));
-    add_figure(figures, "right by the largest class",
+    add_figure(figures, "accuracy", charts::percent_text(1 - metrics.error_percent / 100));
+    add_figure(figures, "always the largest class",
                charts::percent_text(1 - metrics.base_error_percent / 100));
     if (metrics.macro_auc) add_figure(figures, "mean AUC", fmt::format("{:.3f}", *metrics.macro_auc));
     add_figure(figures, "log-loss", charts::number_text(metrics.log_loss));

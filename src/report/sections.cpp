@@ -24,6 +24,10 @@ std::string short_text(std::string_view text) {
 
 std::string shown_text(std::string_view text) { return charts::escape_html(short_text(text)); }
 
+std::string counted(std::size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
 std::string bar_html(double part) {
   return fmt::format(
       "<span class=\"bar-track\"><span class=\"bar-fill{}\" style=\"width:{:.1f}%\"></span></span>",

@@ -45,6 +45,8 @@ struct Content {
 [[nodiscard]] std::string shown_text(std::string_view text);
 // The same as plain text.
 [[nodiscard]] std::string short_text(std::string_view text);
+// 1 column, 2 columns
+[[nodiscard]] std::string counted(std::size_t count, std::string_view one);
 // A bar of a table, the part of a whole.
 [[nodiscard]] std::string bar_html(double part);
 // What the loss of held-out rows is called.

@@ -62,7 +62,7 @@ pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mo
 svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
 .legend { display: flex; align-items: center; gap: .5rem; font-size: .82rem; color: var(--soft); margin: .3rem 0 0;
           font-variant-numeric: tabular-nums; }
-.legend i { display: inline-block; width: 7rem; height: .6rem;
+.legend i { display: inline-block; flex: none; width: 5rem; height: .6rem;
             background: linear-gradient(90deg, var(--orange), var(--page), var(--blue)); }
 @media screen and (max-width: 48rem) {
   svg { font-size: 12.5px; }
@@ -71,6 +71,8 @@ svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
   .figures { gap: .8rem 1.8rem; }
   .figures dd { font-size: 1.25rem; }
   td.chart { min-width: 4.5rem; }
+  .formula td.chart, .formula th.chart { display: none; }
+  .formula td.term { width: auto; }
   .formula { padding: .7rem .6rem; }
   .formula td, .formula th { padding: .16rem .3rem; }
 }

@@ -9,7 +9,8 @@ class ReportCommand : public ShellTest {
  protected:
   ReportCommand() {
     (void)write(regression_csv(80));
-    (void)run_well({"train", path("table.csv"), "--terms", "3", "--tune", "no", "--model", path("m.json"), "--quiet"});
+    (void)run_well(
+        {"train", path("table.csv"), "--terms", "3", "--tune", "no", "--model", path("m.json"), "--quiet"});
   }
 };
 
@@ -17,8 +18,10 @@ TEST_F(ReportCommand, WritesAPageBesideTheModel) {
   EXPECT_EQ(shell_well("mfga report m.json").substr(0, 16), "report: m.html (");
   expect_message(content("m.html"), {"<!DOCTYPE html>", "id=\"formula\"", "made without data"});
   (void)shell_well("mfga report m.json --data table.csv -o page.html --title 'A <title>' --quiet");
-  expect_message(content("page.html"), {"A &lt;title&gt;", "id=\"quality\"", "80 rows: table.csv", "</html>"});
-  EXPECT_EQ(shell_well("mfga report m.json --data - -o - --title 'A <title>' < table.csv").substr(0, 15), "<!DOCTYPE html>");
+  expect_message(content("page.html"),
+                 {"A &lt;title&gt;", "id=\"quality\"", "80 rows: table.csv", "</html>"});
+  EXPECT_EQ(shell_well("mfga report m.json --data - -o - --title 'A <title>' < table.csv").substr(0, 15),
+            "<!DOCTYPE html>");
   const Json report = run_json({"report", path("m.json"), "--data", path("table.csv"), "-o", path("b.html")});
   EXPECT_EQ(report["rows"], 80);
   EXPECT_EQ(report["has_target"], true);

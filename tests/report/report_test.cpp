@@ -42,10 +42,12 @@ struct Fitted {
     std::vector<double> second;
     for (Index n = 0; n < kRows; ++n) {
       for (Index level = 0; level < 3; ++level) x(n, 2 + level) = n % 3 == level ? 1 : 0;
-      const double value = x(n, 0) * x(n, 1) + x(n, 0) + (n % 3 == 1 ? 1.0 : 0.0) +
-                           0.3 * noise[static_cast<std::size_t>(n)];
+      const double value =
+          x(n, 0) * x(n, 1) + x(n, 0) + (n % 3 == 1 ? 1.0 : 0.0) + 0.3 * noise[static_cast<std::size_t>(n)];
       y.push_back(kind == Kind::kTwoClasses     ? (value > 0.3 ? 1 : 0)
-                  : kind == Kind::kThreeClasses ? (value > 1 ? 2 : value > 0 ? 1 : 0)
+                  : kind == Kind::kThreeClasses ? (value > 1   ? 2
+                                                   : value > 0 ? 1
+                                                               : 0)
                   : kind == Kind::kCounts       ? std::floor(std::exp(std::min(value, 3.0)))
                                                 : value);
       second.push_back(100 * x(n, 1));
@@ -74,8 +76,8 @@ struct Fitted {
 };
 
 void expect_well_formed(const std::string& html) {
-  for (const std::string_view word : {"<script", "<link", "<img", "http:", "https:", "@import", "url(", "<b>first",
-                                      "<of>", "b&<", ">nan<", ">inf<", ">-nan<"})
+  for (const std::string_view word : {"<script", "<link", "<img", "http:", "https:", "@import", "url(",
+                                      "<b>first", "<of>", "b&<", ">nan<", ">inf<", ">-nan<"})
     EXPECT_EQ(count(html, word), 0U) << word;
   for (const std::string_view element : {"section", "figure", "details", "table", "svg", "div", "dl"}) {
     EXPECT_EQ(count(html, fmt::format("<{}>", element)) + count(html, fmt::format("<{} ", element)),
@@ -85,13 +87,14 @@ void expect_well_formed(const std::string& html) {
   // Every chart has words, and an id of its own.
   EXPECT_EQ(count(html, "<svg"), count(html, "<title id="));
   EXPECT_EQ(count(html, "<svg"), count(html, "<desc id="));
-  EXPECT_EQ(count(html, "<desc id=") , count(html, "aria-labelledby=\"") - count(html, "<section"));
+  EXPECT_EQ(count(html, "<desc id="), count(html, "aria-labelledby=\"") - count(html, "<section"));
   EXPECT_LT(html.size(), 500000U);
 }
 
 std::vector<std::string> headings(const std::string& html) {
   std::vector<std::string> all;
-  for (std::size_t at = html.find("<section id=\""); at != std::string::npos; at = html.find("<section id=\"", at + 1)) {
+  for (std::size_t at = html.find("<section id=\""); at != std::string::npos;
+       at = html.find("<section id=\"", at + 1)) {
     const std::size_t begin = at + std::string_view("<section id=\"").size();
     all.push_back(html.substr(begin, html.find('"', begin) - begin));
   }
@@ -111,14 +114,16 @@ TEST(Report, HasAllPartsForEveryKindOfModel) {
     const bool is_of_classes = kind == Kind::kTwoClasses || kind == Kind::kThreeClasses;
     EXPECT_EQ(count(html, "<h3>Confusion matrix</h3>"), is_of_classes ? 1U : 0U);
     EXPECT_EQ(count(html, "<h3>ROC curve</h3>"), is_of_classes ? 1U : 0U);
-    EXPECT_EQ(count(html, "<h3>Distribution of the residuals</h3>"),
-              is_of_classes ? 0U : kind == Kind::kTwoTargets ? 2U : 1U);
+    EXPECT_EQ(count(html, "<h3>Distribution of the residuals</h3>"), is_of_classes               ? 0U
+                                                                     : kind == Kind::kTwoTargets ? 2U
+                                                                                                 : 1U);
   }
 }
 
 TEST(Report, NamesFromFilesAreEscaped) {
   const std::string html = Fitted(Kind::kNumber).page({.title = "<i>title</i>"});
-  for (const std::string_view text : {"&lt;b&gt;first", "b&amp;", "rows &lt;of&gt; a test", "&lt;i&gt;title&lt;/i&gt;"})
+  for (const std::string_view text :
+       {"&lt;b&gt;first", "b&amp;", "rows &lt;of&gt; a test", "&lt;i&gt;title&lt;/i&gt;"})
     EXPECT_GT(count(html, text), 0U) << text;
 }
 
@@ -160,8 +165,8 @@ TEST(Report, RowsOfOneClassAndOneRowHaveAPage) {
   const Fitted fitted(Kind::kTwoClasses);
   const std::vector<double> ones(kRows, 1.0);
   expect_well_formed(report_page(fitted.model, ReportData{.x = fitted.x.view(), .targets = ones}));
-  expect_well_formed(report_page(fitted.model, ReportData{.x = fitted.x.view().middle_rows(0, 1),
-                                                          .targets = std::span(ones).first(1)}));
+  expect_well_formed(report_page(
+      fitted.model, ReportData{.x = fitted.x.view().middle_rows(0, 1), .targets = std::span(ones).first(1)}));
 }
 
 TEST(Report, WideTablesAndLongNamesStaySmall) {
@@ -188,7 +193,8 @@ TEST(Report, DataThatDoNotGoWithTheModelAreRefused) {
   const Matrix empty(0, 5);
   EXPECT_THROW((void)report_page(fitted.model, ReportData{.x = narrow.view()}), Error);
   EXPECT_THROW((void)report_page(fitted.model, ReportData{.x = empty.view()}), Error);
-  EXPECT_THROW((void)report_page(fitted.model, ReportData{.x = fitted.x.view(), .targets = std::span(fitted.y).first(3)}),
+  EXPECT_THROW((void)report_page(fitted.model,
+                                 ReportData{.x = fitted.x.view(), .targets = std::span(fitted.y).first(3)}),
                Error);
 }
 
@@ -218,7 +224,8 @@ TEST(ReportParts, AColumnThatMattersMoreComesFirst) {
   ASSERT_EQ(importance.columns.size(), 2U);
   EXPECT_EQ(importance.measure, "RMSE");
   EXPECT_EQ(columns[static_cast<std::size_t>(importance.columns[0].column)].name, "x1");
-  // Of independent columns the parts of the variance are 9 and 1 of 10; shuffled, RMSE is sqrt(2) times theirs.
+  // Of independent columns the parts of the variance are 9 and 1 of 10; shuffled, RMSE is sqrt(2) times
+  // theirs.
   EXPECT_NEAR(importance.columns[0].share, 0.9, 0.05);
   EXPECT_NEAR(importance.columns[1].loss, std::sqrt(2.0), 0.2);
 }
