@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from . import _core, _input
 from ._options import option_texts, python_spelling, seed_of, spelled, threads_of
 from ._progress import with_line
+from ._report import Reported
 from ._saved import names_of
 from ._show import Shown
 
@@ -155,7 +156,7 @@ def undone_if_it_fails(fit):
     return fit_or_undo
 
 
-class Estimator(Shown, BaseEstimator):
+class Estimator(Shown, Reported, BaseEstimator):
     """What regression and classification share."""
 
     _option_names = FIT_OPTIONS

@@ -18,6 +18,7 @@
 
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
+#include "mfga/report.hpp"
 #include "mfga/version.hpp"
 #include "src/options.hpp"
 #include "src/report.hpp"
@@ -135,6 +136,18 @@ std::unique_ptr<SharedModel> terms_as_outputs(const SharedModel& shared) {
     model.terms[i].coefficients[i] = 1;
   }
   return std::make_unique<SharedModel>(std::move(model));
+}
+
+// A page about the model; without rows, what needs none.
+std::string page_of(const SharedModel& shared, const std::optional<Array>& x,
+                    const std::optional<Numbers>& targets, const std::optional<Numbers>& weights,
+                    const std::string& title, int threads) {
+  std::optional<ReportData> data;
+  if (x) data = ReportData{.x = table_of(*x)};
+  if (data && targets) data->targets = span_of(*targets);
+  if (data && weights) data->weights = span_of(*weights);
+  const nb::gil_scoped_release release;
+  return report_page(shared.model(), data, {.title = title, .threads = threads});
 }
 
 bool has_infinite(const Array& x) {
@@ -414,6 +427,7 @@ NB_MODULE(_core, m) {
       .def("predictions", values_of<Wanted::kPredictions>, "x"_a, "threads"_a = 0)
       .def("probabilities", values_of<Wanted::kProbabilities>, "x"_a, "threads"_a = 0)
       .def("terms_as_outputs", terms_as_outputs)
+      .def("report", page_of, "x"_a.none(), "targets"_a.none(), "weights"_a.none(), "title"_a, "threads"_a)
       .def(
           "formula",
           [](const SharedModel& shared, std::size_t most) { return formula_text(shared.model(), most); },

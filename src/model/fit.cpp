@@ -11,6 +11,7 @@
 #include "mfga/error.hpp"
 #include "mfga/paper.hpp"
 #include "model/fit_checks.hpp"
+#include "model/fit_record.hpp"
 #include "model/learners.hpp"
 #include "model/option_table.hpp"
 #include "model/scoring.hpp"
@@ -59,6 +60,7 @@ class Fit {
     finish(std::move(*learned), *prepared);
     FitResult result{std::move(model_), std::move(report_)};
     if (!validation_.ridges.empty()) result.cross_validation = std::move(validation_);
+    result.model.training.fit = record_of(result, plan_.times.seconds());
     return result;
   }
 
@@ -347,6 +349,7 @@ class Fit {
     if (!learned.stretch.empty()) data.stretch(learned.stretch);
     show_metric(data);
     learned.tell(data.target, model_, report_);
+    set_means(learned.active.atoms, data.rows);
     warn_of_leverage(learned, data);
     if (model_.task == Task::kClassification && model_.has_one_output() && model_.loss.empty() &&
         learned.active.size() > 0)
@@ -357,6 +360,18 @@ class Fit {
     model_.training = {data.rows.rows(), report_.features, learned.ridge, plan_.paper.norm_bound,
                        learned.risk,     tuning_steps,     data.cost.bend};
     check_finite(model_);
+  }
+
+  // Of the terms over these rows: what explanations compare a row with.
+  void set_means(std::span<const Atom> atoms, const BlockedRows& rows) {
+    const AtomValues values(atoms);
+    std::vector<double> sums(atoms.size());
+    const std::vector<double> ones(kBlockRows, 1.0);
+    sum_over_blocks(rows, workers_, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+      values.correlate(block, block.weights != nullptr ? block.weights : ones.data(), kBlockRows, 1, out,
+                       arena);
+    });
+    for (std::size_t i = 0; i < sums.size(); ++i) model_.terms[i].mean = sums[i] / rows.total_weight();
   }
 
   void warn_of_leverage(const Learned& learned, const PreparedData& data) {

@@ -11,6 +11,7 @@
 #include "features/formula.hpp"
 #include "features/kernel_columns.hpp"
 #include "losses/loss.hpp"
+#include "model/term_names.hpp"
 
 namespace mfga {
 namespace {
@@ -103,8 +104,9 @@ std::string places_text(const Model& model, const Atom& atom, int digits) {
   return places.size() > kMost ? text + ", ..." : text;
 }
 
-// The first terms without their constants, with as many digits as it takes to tell them apart.
-std::vector<std::string> term_texts(const Model& model, std::size_t count) {
+}  // namespace
+
+std::vector<std::string> short_formulas(const Model& model, std::size_t count) {
   const std::vector<std::string> names = model.formula_names();
   const auto text = [&](std::size_t i, int digits) {
     FormulaWriter writer(names, digits);
@@ -125,6 +127,8 @@ std::vector<std::string> term_texts(const Model& model, std::size_t count) {
   for (const std::size_t i : alike) texts[i] = text(i, FormulaWriter::kUsualDigits);
   return texts;
 }
+
+namespace {
 
 // What the terms are multiplied by, in the units of the target: [terms x outputs].
 Matrix factors_of(const Model& model) {
@@ -208,7 +212,7 @@ std::string formula_text(const Model& model, std::size_t most_terms) {
   const std::size_t shown = std::min(most_terms, model.terms.size());
   const bool scaled = std::ranges::any_of(
       model.outputs, [](const Output& output) { return output.shift != 0 || output.scale != 1; });
-  const std::vector<std::string> texts = term_texts(model, shown);
+  const std::vector<std::string> texts = short_formulas(model, shown);
   std::string text =
       model.has_one_output() ? one_output_text(model, texts) : several_outputs_text(model, texts);
   std::vector<std::string> notes;

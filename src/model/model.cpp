@@ -92,6 +92,7 @@ void check_finite(const Model& model) {
     const Atom& atom = model.terms[i].atom;
     for (const double coefficient : model.terms[i].coefficients)
       check(coefficient, "the coefficient" + of_term);
+    check(model.terms[i].mean.value_or(0), "the mean" + of_term);
     check(atom.nu, "the weight nu" + of_term);
     for (const double value : atom.parameters) check(value, "a parameter" + of_term);
     for (const double value : atom.shared.numbers()) check(value, "a shared number" + of_term);

@@ -83,20 +83,9 @@ void check_classes(const Model& model) {
               "probabilities need a classification model; this one is for regression");
 }
 
-std::vector<Index> columns_of_training(const Model& model) {
-  std::vector<Index> columns;
-  for (const ModelInput& input : model.inputs) columns.push_back(input.column);
-  return columns;
-}
-
 // The rows of x as the terms see them.
 BlockedRows seen_rows(const Model& model, const TableView& x, std::span<const Index> columns) {
-  std::vector<InputColumn> inputs;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const ModelInput& input = model.inputs[i];
-    inputs.push_back({columns[i], input.mean, input.deviation, input.warp, input.stretch, input.is_missing});
-  }
-  const BlockedRows rows(x, inputs);
+  const BlockedRows rows(x, input_columns(model, columns));
   return model.mixing.rows > 0 ? rows.mixed(model.mixing) : rows;
 }
 
@@ -113,6 +102,21 @@ ScoreFunction score_function(const Model& model) {
 }
 
 }  // namespace
+
+std::vector<Index> columns_of_training(const Model& model) {
+  std::vector<Index> columns;
+  for (const ModelInput& input : model.inputs) columns.push_back(input.column);
+  return columns;
+}
+
+std::vector<InputColumn> input_columns(const Model& model, std::span<const Index> columns) {
+  std::vector<InputColumn> inputs;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const ModelInput& input = model.inputs[i];
+    inputs.push_back({columns[i], input.mean, input.deviation, input.warp, input.stretch, input.is_missing});
+  }
+  return inputs;
+}
 
 struct Predictor::Impl {
   Impl(Model given, int n_threads)

@@ -4,12 +4,19 @@
 #include <span>
 #include <vector>
 
+#include "core/row_blocks.hpp"
 #include "mfga/model.hpp"
 
 namespace mfga {
 
 // Throws Error(kNumerical) if a number of the model is not finite.
 void check_finite(const Model& model);
+
+// Of each input: its column in the table of the training.
+[[nodiscard]] std::vector<Index> columns_of_training(const Model& model);
+// How the inputs are made from a table in which input i is column columns[i]. A model that mixes its inputs
+// does so after that.
+[[nodiscard]] std::vector<InputColumn> input_columns(const Model& model, std::span<const Index> columns);
 
 // Of a score of two classes: the score itself, but for losses with another one.
 [[nodiscard]] double log_odds(const Model& model, double score);
