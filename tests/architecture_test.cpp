@@ -52,6 +52,7 @@ TEST(Architecture, DependenciesPointOneWay) {
       {"src/solve", {"solve", "features", "losses", "core", "mfga"}},
       {"src/baselines", {"baselines", "solve", "features", "losses", "core", "mfga"}},
       {"src/model", {"model", "data", "solve", "baselines", "features", "losses", "core", "mfga"}},
+      {"src/export", {"export", "model", "features", "losses", "core", "mfga"}},
       {"src/theory", {"theory", "solve", "features", "losses", "core", "mfga"}},
       {"repro",
        {"repro", "model", "theory", "data", "solve", "baselines", "features", "losses", "core", "mfga"}},

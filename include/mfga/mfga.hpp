@@ -8,6 +8,7 @@
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
 #include "mfga/evaluate.hpp"
+#include "mfga/export.hpp"
 #include "mfga/fit.hpp"
 #include "mfga/formula.hpp"
 #include "mfga/generate.hpp"
