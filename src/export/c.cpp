@@ -139,7 +139,7 @@ class CStatements final : public InfixPrinter {
     if (list.empty()) {
       std::vector<std::string> items;
       for (const Expression argument : node.arguments) items.push_back(text(argument));
-      list = fmt::format("a{}", lists_.size());
+      list = fmt::format("a{}", ++arrays_);
       statements_ += fmt::format("  const double {}[{}] = {};\n", list, count, braces(items));
     }
     const std::string table = new_table(std::span(node.numbers).first(count));
@@ -152,6 +152,7 @@ class CStatements final : public InfixPrinter {
   std::string statements_;
   std::map<std::vector<Expression>, std::string> lists_;  // what is summed over, as an array
   int parts_ = 0;
+  int arrays_ = 0;
   int tables_ = 0;
 };
 
@@ -310,9 +311,14 @@ class CProgram {
     for (std::size_t k = 0; k < outputs; ++k)
       statements.set_name(program_.scores[k], is_one ? "score" : fmt::format("scores[{}]", k));
     statements.define_parts(program_.results);
-    const std::string scores =
+    const std::string all_scores =
         is_one ? fmt::format("  const double score = {}score(x);\n", prefix_of_call())
                : fmt::format("  double scores[{}];\n  {}scores(x, scores);\n", outputs, prefix_of_call());
+    // Without terms there is nothing to compute.
+    const bool is_constant = std::ranges::all_of(program_.results, [&](Expression result) {
+      return program_.graph.node(result).kind == Kind::kConstant;
+    });
+    const std::string scores = is_constant ? "  (void)x;\n" : all_scores;
     if (!program_.is_classification() && is_one) {
       const std::string prediction = statements.text(program_.results[0]);
       return function("double", "predict", "const double *x") + scores + statements.statements() +
@@ -328,7 +334,7 @@ class CProgram {
     if (!program_.is_classification()) return text;
     text += function("int", "predict", "const double *x");
     if (is_one) return text + fmt::format("  return {}score(x) > 0.0 ? 1 : 0;\n}}\n", prefix_);
-    return text + scores +
+    return text + all_scores +
            fmt::format("  int k, best = 0;\n"
                        "  for (k = 1; k < {}; ++k) {{\n    if (scores[k] > scores[best]) best = k;\n  }}\n"
                        "  return best;\n}}\n",

@@ -104,7 +104,7 @@ class NumpyStatements final : public InfixPrinter {
     if (!list.empty()) return list;
     std::vector<std::string> items;
     for (const Expression argument : arguments) items.push_back(text(argument));
-    list = fmt::format("a{}", lists_.size());
+    list = fmt::format("a{}", ++matrices_);
     statements_ += fmt::format("    {} = np.stack([np.broadcast_to(a, (rows,)) for a in ({},)])\n", list,
                                fmt::join(items, ", "));
     return list;
@@ -113,6 +113,7 @@ class NumpyStatements final : public InfixPrinter {
   std::string statements_;
   std::map<std::vector<Expression>, std::string> lists_;
   int parts_ = 0;
+  int matrices_ = 0;
 };
 
 std::string columns_text(const Program& program) {

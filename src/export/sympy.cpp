@@ -52,32 +52,38 @@ class SympyStatements final : public InfixPrinter {
   [[nodiscard]] Printed smaller(const Printed& a, const Printed& b) const override {
     return call("sympy.Min", {a.text, b.text});
   }
+  // A sum of hinges: SymPy takes long for comparisons of what is given by cases.
   Printed line(const ExpressionNode& node) override {
     const std::size_t count = node.numbers.size() / 2;
     const std::string name = fmt::format("w{}", ++lines_);
     statements_ += fmt::format("{} = {}\n", name, text(node.arguments[0]));
-    std::vector<std::string> pieces = {
-        fmt::format("({}, {} < {})", full_number(node.numbers[count]), name, full_number(node.numbers[0]))};
-    for (std::size_t i = 0; i + 1 < count; ++i) {
-      const double slope = (node.numbers[count + i + 1] - node.numbers[count + i]) /
-                           (node.numbers[i + 1] - node.numbers[i]);
-      pieces.push_back(fmt::format("({} + {} * ({} - ({})), {} < {})", full_number(node.numbers[count + i]),
-                                   full_number(slope), name, full_number(node.numbers[i]), name,
-                                   full_number(node.numbers[i + 1])));
+    std::string result = full_number(node.numbers[count]);
+    double slope = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_last = i + 1 == count;
+      const double next = is_last ? 0
+                                  : (node.numbers[count + i + 1] - node.numbers[count + i]) /
+                                        (node.numbers[i + 1] - node.numbers[i]);
+      result += weighted(next - slope, larger({"0"}, less({name}, node.numbers[i])), false);
+      slope = next;
     }
-    pieces.push_back(fmt::format("({}, True)", full_number(node.numbers.back())));
-    return call("sympy.Piecewise", pieces);
+    return {result, Strength::kSum};
   }
   Printed select(const ExpressionNode& condition, const Printed& then, const Printed& otherwise) override {
+    if (condition.kind == Kind::kAtLeast) {
+      const Printed b = print(condition.arguments[1]);
+      const std::string beyond =
+          fmt::format("{} - {}", text(condition.arguments[0]), held(b, Strength::kProduct));
+      return {fmt::format("{0} + ({1} - {2}) * sympy.Heaviside({3}, 1)", otherwise.text,
+                          held(then, Strength::kProduct), held(otherwise, Strength::kProduct), beyond),
+              Strength::kSum};
+    }
     return call("sympy.Piecewise", {fmt::format("({}, {})", then.text, condition_text(condition)),
                                     fmt::format("({}, True)", otherwise.text)});
   }
 
  private:
   std::string condition_text(const ExpressionNode& condition) {
-    if (condition.kind == Kind::kAtLeast)
-      return fmt::format("{} >= {}", held(print(condition.arguments[0]), Strength::kSum),
-                         text(condition.arguments[1]));
     const ProgramColumn& own = program().columns[static_cast<std::size_t>(condition.column)];
     if (condition.kind == Kind::kIsMissing) {
       return fmt::format("sympy.Eq({}, 1)", symbol(fmt::format("m{}", condition.column + 1),
