@@ -9,8 +9,7 @@ namespace mfga {
 using Kind = ExpressionKind;
 
 Expression ExpressionGraph::add_node(ExpressionNode node) {
-  const auto [entry, is_new] =
-      known_.try_emplace(node, Expression{static_cast<std::int32_t>(nodes_.size())});
+  const auto [entry, is_new] = known_.try_emplace(node, Expression{static_cast<std::int32_t>(nodes_.size())});
   if (is_new) nodes_.push_back(std::move(node));
   return entry->second;
 }
@@ -64,8 +63,7 @@ Expression ExpressionGraph::product(std::span<const Expression> factors) {
     }
   }
   if (result.arguments.empty()) return constant(constant_factor);
-  const Expression rest =
-      result.arguments.size() == 1 ? result.arguments[0] : add_node(std::move(result));
+  const Expression rest = result.arguments.size() == 1 ? result.arguments[0] : add_node(std::move(result));
   return times(rest, constant_factor);
 }
 
@@ -154,9 +152,7 @@ Expression ExpressionGraph::at_least(Expression a, Expression b) {
   return add_node({Kind::kAtLeast, {a, b}});
 }
 
-Expression ExpressionGraph::is_missing(Index column) {
-  return add_node({Kind::kIsMissing, {}, {}, column});
-}
+Expression ExpressionGraph::is_missing(Index column) { return add_node({Kind::kIsMissing, {}, {}, column}); }
 
 Expression ExpressionGraph::is_level(Index column, Index level) {
   return add_node({Kind::kIsLevel, {}, {static_cast<double>(level)}, column});

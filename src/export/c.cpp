@@ -128,8 +128,8 @@ class CStatements final : public InfixPrinter {
 
   std::string new_table(std::span<const double> numbers) {
     const std::string name = fmt::format("t{}", ++tables_);
-    statements_ += fmt::format("  static const double {}[{}] = {};\n", name, numbers.size(),
-                               numbers_in_braces(numbers));
+    statements_ +=
+        fmt::format("  static const double {}[{}] = {};\n", name, numbers.size(), numbers_in_braces(numbers));
     return name;
   }
 
@@ -171,9 +171,10 @@ class CProgram {
     if (dialect_ == Dialect::kC) {
       text += "#include <math.h>\n#include <stddef.h>\n\n";
     } else {
-      text += fmt::format("#pragma once\n\n#include <cmath>\n#include <cstddef>\n#include <string_view>\n\n"
-                          "namespace {} {{\n\n",
-                          name_space());
+      text += fmt::format(
+          "#pragma once\n\n#include <cmath>\n#include <cstddef>\n#include <string_view>\n\n"
+          "namespace {} {{\n\n",
+          name_space());
     }
     text += tables() + helpers() + body;
     if (dialect_ == Dialect::kCpp) text += fmt::format("\n}}  // namespace {}\n", name_space());
@@ -220,13 +221,15 @@ class CProgram {
     return text + "*/\n";
   }
 
-  [[nodiscard]] std::string names_table(const std::string& name, const std::vector<std::string>& texts) const {
+  [[nodiscard]] std::string names_table(const std::string& name,
+                                        const std::vector<std::string>& texts) const {
     std::vector<std::string> items;
     for (const std::string& text : texts) items.push_back(c_literal(text));
     if (items.empty()) return "";
-    return is_c() ? fmt::format("const char *const {}{}[{}] = {};\n", prefix_, name, items.size(), braces(items))
-                  : fmt::format("inline constexpr std::string_view {}[{}] = {};\n", name, items.size(),
-                                braces(items));
+    return is_c()
+               ? fmt::format("const char *const {}{}[{}] = {};\n", prefix_, name, items.size(), braces(items))
+               : fmt::format("inline constexpr std::string_view {}[{}] = {};\n", name, items.size(),
+                             braces(items));
   }
 
   [[nodiscard]] std::string tables() const {
@@ -284,9 +287,7 @@ class CProgram {
     return text + ends + "  return -1.0;\n}\n";
   }
 
-  [[nodiscard]] static std::string code_text(int code) {
-    return code < 0 ? "-1.0" : full_number(code);
-  }
+  [[nodiscard]] static std::string code_text(int code) { return code < 0 ? "-1.0" : full_number(code); }
 
   std::string scores() {
     CStatements statements(program_, dialect_, prefix_, helpers_);
@@ -335,10 +336,11 @@ class CProgram {
     text += function("int", "predict", "const double *x");
     if (is_one) return text + fmt::format("  return {}score(x) > 0.0 ? 1 : 0;\n}}\n", prefix_);
     return text + all_scores +
-           fmt::format("  int k, best = 0;\n"
-                       "  for (k = 1; k < {}; ++k) {{\n    if (scores[k] > scores[best]) best = k;\n  }}\n"
-                       "  return best;\n}}\n",
-                       outputs);
+           fmt::format(
+               "  int k, best = 0;\n"
+               "  for (k = 1; k < {}; ++k) {{\n    if (scores[k] > scores[best]) best = k;\n  }}\n"
+               "  return best;\n}}\n",
+               outputs);
   }
 
   // In C++ a variable would hide the function of its name.

@@ -33,8 +33,7 @@ void InfixPrinter::define_parts(const std::vector<Expression>& roots) {
   for (std::size_t id = 0; id < uses.size(); ++id) {
     const Expression expression{static_cast<std::int32_t>(id)};
     const ExpressionNode& node = graph().node(expression);
-    const bool is_simple =
-        node.kind == Kind::kConstant || node.kind == Kind::kColumn || node.is_condition();
+    const bool is_simple = node.kind == Kind::kConstant || node.kind == Kind::kColumn || node.is_condition();
     if (is_simple || uses[id] == 0 || !names_[id].empty() || (uses[id] == 1 && !is_input[id])) continue;
     const Printed own = formula(expression);
     names_[id] = part_name(expression);
@@ -59,8 +58,7 @@ Printed InfixPrinter::formula(Expression expression) {
       return sum(node);
     case Kind::kProduct: {
       std::vector<std::string> factors;
-      for (const Expression factor : node.arguments)
-        factors.push_back(held(print(factor), Strength::kPower));
+      for (const Expression factor : node.arguments) factors.push_back(held(print(factor), Strength::kPower));
       return {fmt::format("{}", fmt::join(factors, times())), Strength::kProduct};
     }
     case Kind::kQuotient:
@@ -130,8 +128,7 @@ Printed InfixPrinter::sum(const ExpressionNode& node) {
   if (!is_shift && constant != 0) terms.push_back(number(constant).text);
   for (std::size_t i = 0; i < count; ++i)
     terms.push_back(weighted(node.numbers[i], print(node.arguments[i]), terms.empty()));
-  if (is_shift)
-    terms.push_back((std::signbit(constant) ? " - " : " + ") + number(std::abs(constant)).text);
+  if (is_shift) terms.push_back((std::signbit(constant) ? " - " : " + ") + number(std::abs(constant)).text);
   return joined(terms);
 }
 

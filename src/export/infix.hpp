@@ -46,7 +46,8 @@ class InfixPrinter {
   [[nodiscard]] virtual Printed number(double value) const;
   [[nodiscard]] virtual Printed column(Index column) = 0;
   [[nodiscard]] virtual std::string function_name(ExpressionKind kind) const = 0;
-  [[nodiscard]] virtual Printed call(const std::string& name, const std::vector<std::string>& arguments) const;
+  [[nodiscard]] virtual Printed call(const std::string& name,
+                                     const std::vector<std::string>& arguments) const;
   [[nodiscard]] virtual Printed quotient(const Printed& a, const Printed& b) const;
   [[nodiscard]] virtual Printed power(const Printed& base, int exponent) const = 0;
   [[nodiscard]] virtual std::string times() const { return " * "; }

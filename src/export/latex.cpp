@@ -49,7 +49,7 @@ class LatexLines final : public InfixPrinter {
     std::string text = fmt::format("{:.6g}", value);
     if (const std::size_t e = text.find('e'); e != std::string::npos)
       text = fmt::format("{} \\cdot 10^{{{}}}", text.substr(0, e), std::stoi(text.substr(e + 1)));
-    return {text, std::signbit(value) ? Strength::kSum
+    return {text, std::signbit(value)                   ? Strength::kSum
                   : text.find(' ') != std::string::npos ? Strength::kProduct
                                                         : Strength::kWhole};
   }
@@ -65,7 +65,8 @@ class LatexLines final : public InfixPrinter {
            : kind == Kind::kSin  ? "\\sin"
                                  : "|";
   }
-  [[nodiscard]] Printed call(const std::string& name, const std::vector<std::string>& arguments) const override {
+  [[nodiscard]] Printed call(const std::string& name,
+                             const std::vector<std::string>& arguments) const override {
     if (name == "|") return {fmt::format("\\left| {} \\right|", arguments[0])};
     if (name == "\\sqrt") return {fmt::format("\\sqrt{{{}}}", arguments[0])};
     return {fmt::format("{} \\left( {} \\right)", name, fmt::join(arguments, ",\\; "))};
@@ -92,7 +93,8 @@ class LatexLines final : public InfixPrinter {
     const std::size_t count = node.numbers.size() / 2;
     std::vector<std::string> points;
     for (std::size_t i = 0; i < count; ++i)
-      points.push_back(fmt::format("({}, {})", number(node.numbers[i]).text, number(node.numbers[count + i]).text));
+      points.push_back(
+          fmt::format("({}, {})", number(node.numbers[i]).text, number(node.numbers[count + i]).text));
     return {fmt::format("\\operatorname{{line}} \\left( {} ;\\; {} \\right)", text(node.arguments[0]),
                         fmt::join(points, ",\\; "))};
   }
@@ -134,9 +136,9 @@ std::string print_latex(const Program& program) {
   }
   lines.define_parts(program.results);
   for (std::size_t k = 0; k < program.results.size(); ++k) {
-    const std::string name =
-        program.is_classification() ? fmt::format("P \\left( {} \\right)", latex_text(model.labels[k]))
-                                    : latex_text(is_one ? model.target_name : model.outputs[k].name);
+    const std::string name = program.is_classification()
+                                 ? fmt::format("P \\left( {} \\right)", latex_text(model.labels[k]))
+                                 : latex_text(is_one ? model.target_name : model.outputs[k].name);
     lines.add_line(name, lines.text(program.results[k]));
   }
   return fmt::format("% {}\n\\begin{{aligned}}\n{}\n\\end{{aligned}}\n", program_title(program),

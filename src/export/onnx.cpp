@@ -19,7 +19,12 @@ using Kind = ExpressionKind;
 
 // Of tensors and attributes, as in onnx.proto.
 enum ElementType : std::int64_t { kFloat = 1, kInt64 = 7, kString = 8, kDouble = 11 };
-enum AttributeType : std::int64_t { kIntAttribute = 2, kStringAttribute = 3, kIntsAttribute = 7, kStringsAttribute = 8 };
+enum AttributeType : std::int64_t {
+  kIntAttribute = 2,
+  kStringAttribute = 3,
+  kIntsAttribute = 7,
+  kStringsAttribute = 8
+};
 
 struct Attribute {
   std::string name;
@@ -41,7 +46,8 @@ class OnnxGraph {
     return tensor(kDouble, shape, [&](ProtobufMessage& message) { message.add_raw(9, values); });
   }
   std::string integers(std::span<const std::int64_t> values) {
-    return tensor(kInt64, {std::ssize(values)}, [&](ProtobufMessage& message) { message.add_raw(9, values); });
+    return tensor(kInt64, {std::ssize(values)},
+                  [&](ProtobufMessage& message) { message.add_raw(9, values); });
   }
   std::string texts(const std::vector<std::string>& values) {
     return tensor(kString, {std::ssize(values)}, [&](ProtobufMessage& message) {
@@ -235,7 +241,8 @@ class OnnxPrinter {
   std::string rows_of(Expression expression) {
     if (program_.graph.node(expression).kind != Kind::kConstant) return value(expression);
     if (shape_.empty()) {
-      const std::string rows = graph_.add("Shape", {first_input_}, {number_attribute("start", 0), number_attribute("end", 1)});
+      const std::string rows =
+          graph_.add("Shape", {first_input_}, {number_attribute("start", 0), number_attribute("end", 1)});
       shape_ = graph_.add("Concat", {rows, integer(1)}, {number_attribute("axis", 0)});
     }
     return graph_.add("Expand", {value(expression), shape_});
@@ -289,7 +296,8 @@ class OnnxPrinter {
     }
     return value_of(node, sums);
   }
-  [[nodiscard]] const std::string& value_of(const ExpressionNode& node, const std::vector<Expression>& among) const {
+  [[nodiscard]] const std::string& value_of(const ExpressionNode& node,
+                                            const std::vector<Expression>& among) const {
     const auto own = std::ranges::find_if(
         among, [&](Expression expression) { return &program_.graph.node(expression) == &node; });
     return value(*own);
@@ -299,7 +307,8 @@ class OnnxPrinter {
     const bool is_square = node.kind == Kind::kSquareDistance;
     std::string differences = concatenated(node.arguments);
     if (!std::ranges::all_of(node.numbers, [](double number) { return number == 0; }))
-      differences = graph_.add("Sub", {differences, graph_.doubles(node.numbers, {1, std::ssize(node.numbers)})});
+      differences =
+          graph_.add("Sub", {differences, graph_.doubles(node.numbers, {1, std::ssize(node.numbers)})});
     const std::string sizes =
         is_square ? graph_.add("Mul", {differences, differences}) : graph_.add("Abs", {differences});
     return graph_.add("ReduceSum", {sizes, integer(1)}, {number_attribute("keepdims", 1)});
@@ -310,22 +319,28 @@ class OnnxPrinter {
     const std::size_t count = numbers.size() / 2;
     const std::span<const double> knots = numbers.first(count);
     const std::span<const double> values = numbers.subspan(count);
-    const std::string x = graph_.add("Min", {graph_.add("Max", {value(node.arguments[0]), constant(knots.front())}), constant(knots.back())});
+    const std::string x = graph_.add(
+        "Min",
+        {graph_.add("Max", {value(node.arguments[0]), constant(knots.front())}), constant(knots.back())});
     std::vector<double> slopes;
     for (std::size_t i = 0; i + 1 < count; ++i)
       slopes.push_back((values[i + 1] - values[i]) / (knots[i + 1] - knots[i]));
     std::string piece = integer(0);
     if (count > 2) {  // the number of inner knots that are not above x
       const std::span<const double> inner = knots.subspan(1, count - 2);
-      const std::string is_above = graph_.add("GreaterOrEqual", {x, graph_.doubles(inner, {1, std::ssize(inner)})});
-      piece = graph_.add("ReduceSum", {graph_.add("Cast", {is_above}, {number_attribute("to", kInt64)}), integer(1)},
+      const std::string is_above =
+          graph_.add("GreaterOrEqual", {x, graph_.doubles(inner, {1, std::ssize(inner)})});
+      piece = graph_.add("ReduceSum",
+                         {graph_.add("Cast", {is_above}, {number_attribute("to", kInt64)}), integer(1)},
                          {number_attribute("keepdims", 1)});
     }
     const auto of_piece = [&](std::span<const double> all) {
-      return graph_.add("Gather", {graph_.doubles(all, {std::ssize(all)}), piece}, {number_attribute("axis", 0)});
+      return graph_.add("Gather", {graph_.doubles(all, {std::ssize(all)}), piece},
+                        {number_attribute("axis", 0)});
     };
     const std::string beyond = graph_.add("Sub", {x, of_piece(knots.first(count - 1))});
-    return graph_.add("Add", {of_piece(values.first(count - 1)), graph_.add("Mul", {beyond, of_piece(slopes)})});
+    return graph_.add("Add",
+                      {of_piece(values.first(count - 1)), graph_.add("Mul", {beyond, of_piece(slopes)})});
   }
 
   std::string compute(const ExpressionNode& node) {
@@ -340,7 +355,8 @@ class OnnxPrinter {
         return sum(node);
       case Kind::kProduct: {
         std::string result = argument(0);
-        for (std::size_t i = 1; i < node.arguments.size(); ++i) result = graph_.add("Mul", {result, argument(i)});
+        for (std::size_t i = 1; i < node.arguments.size(); ++i)
+          result = graph_.add("Mul", {result, argument(i)});
         return result;
       }
       case Kind::kQuotient:
@@ -432,8 +448,9 @@ class OnnxPrinter {
     const auto n_outputs = static_cast<std::int64_t>(outputs);
     std::string values = concatenated(program_.terms);
     if (outputs > 1) values = graph_.add("Unsqueeze", {values, integer(1)});
-    const std::string shares = graph_.add(
-        "Mul", {values, outputs > 1 ? graph_.doubles(factors, {1, n_outputs, n_terms}) : graph_.doubles(factors, {1, n_terms})});
+    const std::string shares =
+        graph_.add("Mul", {values, outputs > 1 ? graph_.doubles(factors, {1, n_outputs, n_terms})
+                                               : graph_.doubles(factors, {1, n_terms})});
     const std::string own = output_name("contributions");
     graph_.add("Cast", {shares}, {number_attribute("to", kFloat)}, own);
     graph_.add_output(own, kFloat, outputs > 1 ? std::vector{n_outputs, n_terms} : std::vector{n_terms});
@@ -448,9 +465,9 @@ class OnnxPrinter {
 
   const Program& program_;
   OnnxGraph graph_;
-  std::vector<std::string> values_;                                   // of nodes, by id
-  std::vector<std::string> columns_;                                  // numbers, or levels of text
-  std::map<std::vector<Expression>, std::string> lists_;              // side by side
+  std::vector<std::string> values_;                                  // of nodes, by id
+  std::vector<std::string> columns_;                                 // numbers, or levels of text
+  std::map<std::vector<Expression>, std::string> lists_;             // side by side
   std::map<std::vector<Expression>, std::vector<Expression>> sums_;  // by what they are of
   std::string first_input_;
   std::string shape_;  // [rows, 1]

@@ -101,10 +101,12 @@ class PmmlFields {
       // Of an empty constant readers make what they like; no text is an empty field in most data.
       texts.push_back(fmt::format("<Constant dataType=\"string\">{}</Constant>", xml_attribute(known)));
     }
-    const std::string is_in =
-        texts.size() == 2 && !is_unknown ? applied("equal", texts) : applied(is_unknown ? "isNotIn" : "isIn", texts);
+    const std::string is_in = texts.size() == 2 && !is_unknown
+                                  ? applied("equal", texts)
+                                  : applied(is_unknown ? "isNotIn" : "isIn", texts);
     // Functions of a missing value are missing, so that is asked first.
-    if (code == own.of_missing) return applied("or", {is_missing, applied("and", {applied("isNotMissing", {value}), is_in})});
+    if (code == own.of_missing)
+      return applied("or", {is_missing, applied("and", {applied("isNotMissing", {value}), is_in})});
     return applied("and", {applied("isNotMissing", {value}), is_in});
   }
 
@@ -119,7 +121,8 @@ class PmmlFields {
       case Kind::kSum: {
         std::vector<std::string> terms;
         for (std::size_t i = 0; i < node.arguments.size(); ++i)
-          terms.push_back(node.numbers[i] == 1 ? argument(i) : applied("*", {constant(node.numbers[i]), argument(i)}));
+          terms.push_back(node.numbers[i] == 1 ? argument(i)
+                                               : applied("*", {constant(node.numbers[i]), argument(i)}));
         if (node.numbers.back() != 0) terms.push_back(constant(node.numbers.back()));
         return total(terms);
       }
@@ -169,7 +172,8 @@ class PmmlFields {
         const Expression of = node.arguments[0];
         const std::string& name = names_[index(of)];
         const std::string own =
-            name.empty() ? program_.columns[static_cast<std::size_t>(program_.graph.node(of).column)].name : name;
+            name.empty() ? program_.columns[static_cast<std::size_t>(program_.graph.node(of).column)].name
+                         : name;
         return fmt::format("<NormContinuous field=\"{}\" outliers=\"asExtremeValues\">{}</NormContinuous>",
                            xml_attribute(own), points);
       }
@@ -238,7 +242,8 @@ std::string print_pmml(const Program& program) {
     tables += fmt::format(
         "    <RegressionTable intercept=\"0\"{}><NumericPredictor name=\"{}\" coefficient=\"1\"/>"
         "</RegressionTable>\n",
-        category.empty() ? "" : fmt::format(" targetCategory=\"{}\"", xml_attribute(category)), xml_attribute(of));
+        category.empty() ? "" : fmt::format(" targetCategory=\"{}\"", xml_attribute(category)),
+        xml_attribute(of));
   };
   for (std::size_t k = 0; k < program.results.size(); ++k) {
     const std::string own = fields.named(fmt::format("result_{}", k + 1), program.results[k]);
@@ -262,8 +267,9 @@ std::string print_pmml(const Program& program) {
       program.is_classification() ? "string" : "double");
   std::string mining;
   for (const ProgramColumn& column : program.columns)
-    mining += fmt::format("      <MiningField name=\"{}\" usageType=\"active\" invalidValueTreatment=\"asIs\"/>\n",
-                          xml_attribute(column.name));
+    mining +=
+        fmt::format("      <MiningField name=\"{}\" usageType=\"active\" invalidValueTreatment=\"asIs\"/>\n",
+                    xml_attribute(column.name));
   mining += fmt::format("      <MiningField name=\"{}\" usageType=\"target\"/>\n", xml_attribute(target));
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

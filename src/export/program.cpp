@@ -70,8 +70,7 @@ class Composer {
       }
     }
     for (const Term& term : model_.terms)
-      program_.terms.push_back(
-          find_feature_family(term.atom.family)->expression(term.atom, seen, graph()));
+      program_.terms.push_back(find_feature_family(term.atom.family)->expression(term.atom, seen, graph()));
     add_scores();
     add_results();
     return std::move(program_);
@@ -137,7 +136,8 @@ class Composer {
     if (input.warp.kind() == ScaleKind::kQuantile) {
       z = graph().line(z, input.warp.knots, input.warp.values);
     } else {
-      z = graph().max(graph().constant(-input.warp.limit), graph().min(graph().constant(input.warp.limit), z));
+      z = graph().max(graph().constant(-input.warp.limit),
+                      graph().min(graph().constant(input.warp.limit), z));
     }
     return graph().times(z, input.stretch);
   }

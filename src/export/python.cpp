@@ -169,7 +169,8 @@ std::string print_python(const Program& program) {
   std::string text = fmt::format(
       "\"\"\"{}\n\n"
       "Functions take columns by name - a dict of arrays, a pandas or polars DataFrame - or an array of two\n"
-      "dimensions with all {} columns that the model was trained on, in that order. NaN is a missing value, and\n"
+      "dimensions with all {} columns that the model was trained on, in that order. NaN is a missing value, "
+      "and\n"
       "None of a text. Results are arrays with a number for each row{}.\n\"\"\"\n\n"
       "import numpy as np\n\n"
       "COLUMNS = {}\n",

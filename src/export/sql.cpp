@@ -51,13 +51,16 @@ class SqlParts final : public InfixPrinter {
     // PostgreSQL has at most 1664 columns in a list, SQLite 2000.
     constexpr int kMostColumns = 1500;
     if (++columns_ > kMostColumns) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("the model cannot be exported to SQL: it takes more than {} intermediate columns",
-                              kMostColumns));
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          fmt::format("the model cannot be exported to SQL: it takes more than {} intermediate columns",
+                      kMostColumns));
     }
   }
 
-  Printed column(Index column) override { return {fmt::format("CAST({} AS DOUBLE PRECISION)", name_of(column))}; }
+  Printed column(Index column) override {
+    return {fmt::format("CAST({} AS DOUBLE PRECISION)", name_of(column))};
+  }
   [[nodiscard]] std::string function_name(Kind kind) const override {
     return kind == Kind::kLog    ? "ln"
            : kind == Kind::kSqrt ? "sqrt"
@@ -67,7 +70,8 @@ class SqlParts final : public InfixPrinter {
                                  : "exp";
   }
   // PostgreSQL ends with an error where the result of exp, or a product with it, is too small for a number.
-  [[nodiscard]] Printed call(const std::string& name, const std::vector<std::string>& arguments) const override {
+  [[nodiscard]] Printed call(const std::string& name,
+                             const std::vector<std::string>& arguments) const override {
     if (name != "exp") return InfixPrinter::call(name, arguments);
     return {fmt::format("CASE WHEN {0} < -300.0 THEN 0.0 ELSE exp({0}) END", arguments[0])};
   }
@@ -86,8 +90,8 @@ class SqlParts final : public InfixPrinter {
     std::string result = fmt::format("CASE WHEN {} < {} THEN {}", x, full_number(node.numbers[0]),
                                      full_number(node.numbers[count]));
     for (std::size_t i = 0; i + 1 < count; ++i) {
-      const double slope = (node.numbers[count + i + 1] - node.numbers[count + i]) /
-                           (node.numbers[i + 1] - node.numbers[i]);
+      const double slope =
+          (node.numbers[count + i + 1] - node.numbers[count + i]) / (node.numbers[i + 1] - node.numbers[i]);
       result += fmt::format(" WHEN {0} < {1} THEN {2} + {3} * ({4})", x, full_number(node.numbers[i + 1]),
                             full_number(node.numbers[count + i]), full_number(slope),
                             less({x}, node.numbers[i]).text);
@@ -95,8 +99,8 @@ class SqlParts final : public InfixPrinter {
     return {result + fmt::format(" ELSE {} END", full_number(node.numbers.back()))};
   }
   Printed select(const ExpressionNode& condition, const Printed& then, const Printed& otherwise) override {
-    const std::string choice = fmt::format("CASE WHEN {} THEN {} ELSE {} END", condition_text(condition),
-                                           then.text, otherwise.text);
+    const std::string choice =
+        fmt::format("CASE WHEN {} THEN {} ELSE {} END", condition_text(condition), then.text, otherwise.text);
     // Else PostgreSQL would go on with decimal numbers.
     const auto is_number = [](const Printed& printed) {
       return printed.text.find_first_not_of("+-.e0123456789") == std::string::npos;
@@ -137,7 +141,8 @@ class SqlParts final : public InfixPrinter {
       return fmt::format("{} >= {}", text(condition.arguments[0]), text(condition.arguments[1]));
     const std::string name = name_of(condition.column);
     const ProgramColumn& own = program().columns[static_cast<std::size_t>(condition.column)];
-    const int code = condition.kind == Kind::kIsLevel ? static_cast<int>(condition.numbers[0]) : own.of_missing;
+    const int code =
+        condition.kind == Kind::kIsLevel ? static_cast<int>(condition.numbers[0]) : own.of_missing;
     const std::string is_null = code == own.of_missing ? name + " IS NULL" : "";
     if (!own.is_text) return is_null;
     std::string is_known;
@@ -203,8 +208,8 @@ std::string print_sql(const Program& program) {
       label += fmt::format(" WHEN {} >= {} THEN {}", parts.text(program.scores[k]),
                            parts.text(program.largest_score), sql_literal(model.labels[k]));
     if (!has_largest)
-      label += fmt::format(" WHEN {} <= 0.0 THEN {}", parts.text(program.scores[0]),
-                           sql_literal(model.labels[0]));
+      label +=
+          fmt::format(" WHEN {} <= 0.0 THEN {}", parts.text(program.scores[0]), sql_literal(model.labels[0]));
     add(fmt::format("{} ELSE {} END", label, sql_literal(model.labels.back())), "label");
     for (std::size_t k = 0; k < model.labels.size(); ++k)
       add(parts.text(program.results[k]), fmt::format("p({})", model.labels[k]));
@@ -216,7 +221,8 @@ std::string print_sql(const Program& program) {
     add(parts.text(program.scores[k]), of("score", k));
 
   std::string text = fmt::format(
-      "-- {}\n-- Put the name of your table in place of \"data\", and its columns that you want to see, as t.id, "
+      "-- {}\n-- Put the name of your table in place of \"data\", and its columns that you want to see, as "
+      "t.id, "
       "into\n-- the last list. NULL is a missing value.\n",
       program_title(program));
   std::string source = "\"data\"";

@@ -96,8 +96,8 @@ class SympyStatements final : public InfixPrinter {
 
   std::string symbol(const std::string& variable, const std::string& name) {
     if (known_.insert(variable).second) {
-      symbols_ += fmt::format("{0} = SYMBOLS[{1}] = sympy.Symbol({1}, real=True)\n", variable,
-                              python_literal(name));
+      symbols_ +=
+          fmt::format("{0} = SYMBOLS[{1}] = sympy.Symbol({1}, real=True)\n", variable, python_literal(name));
     }
     return variable;
   }

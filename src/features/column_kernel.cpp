@@ -124,8 +124,7 @@ Expression column_expression(const Kernel& kernel, std::span<const double> centr
   const Expression decay = graph.exp(graph.times(t, -1));
   if (kernel.parameter == 0.5) return decay;
   const double cube = kernel.parameter == 2.5 ? 1.0 / 3 : 0;
-  const Expression polynomial =
-      graph.sum(std::array{t, graph.power(t, 2)}, std::array{1.0, cube}, 1);
+  const Expression polynomial = graph.sum(std::array{t, graph.power(t, 2)}, std::array{1.0, cube}, 1);
   return graph.product({polynomial, decay});
 }
 

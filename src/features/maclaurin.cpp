@@ -347,8 +347,7 @@ class MaclaurinFamily final : public ProjectedFamily {
     std::vector<double> weights(inputs.size());
     for (std::size_t i = 0; i < order_of(atom); ++i) {
       const std::span<const double> signs = signs_of(atom).subspan(i * inputs.size(), inputs.size());
-      std::ranges::transform(signs, weights.begin(),
-                             [&](double sign) { return sign / atom.parameters[0]; });
+      std::ranges::transform(signs, weights.begin(), [&](double sign) { return sign / atom.parameters[0]; });
       factors.push_back(graph.sum(inputs, weights));
     }
     return graph.times(graph.product(factors), std::sqrt(atom.nu));

@@ -214,8 +214,8 @@ class SplineFamily final : public UnivariateFamily {
         const double fall = -1 / (knots[i + d + 1] - knots[i + 1]);
         const Expression rising = graph.times(graph.plus(x, -knots[i]), rise);
         const Expression falling = graph.times(graph.plus(x, -knots[i + d + 1]), fall);
-        functions[i] = graph.add(graph.product({rising, functions[i]}),
-                                 graph.product({falling, functions[i + 1]}));
+        functions[i] =
+            graph.add(graph.product({rising, functions[i]}), graph.product({falling, functions[i + 1]}));
       }
     }
     return graph.times(functions[0], std::sqrt(atom.nu));

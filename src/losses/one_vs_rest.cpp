@@ -60,7 +60,8 @@ class OneVsRestLoss final : public Loss {
     std::vector<Expression> logarithms;
     for (const Expression score : scores) {
       const Expression small = graph.exp(graph.times(graph.abs(score), -1));
-      logarithms.push_back(graph.subtract(graph.min(score, graph.constant(0)), graph.log(graph.plus(small, 1))));
+      logarithms.push_back(
+          graph.subtract(graph.min(score, graph.constant(0)), graph.log(graph.plus(small, 1))));
     }
     return softmax_expressions(logarithms, graph);
   }

@@ -33,7 +33,8 @@ TEST_F(Export, WritesEveryFormatToAFileOrToStandardOutput) {
 TEST_F(Export, SaysWhatFormatsThereAre) {
   const std::string trained = model();
   const std::string message = run_refused({"export", trained, "--format", "fortran", "-o", path("out")});
-  EXPECT_NE(message.find("there is no format \"fortran\"; expected one of: c, cpp, python"), std::string::npos)
+  EXPECT_NE(message.find("there is no format \"fortran\"; expected one of: c, cpp, python"),
+            std::string::npos)
       << message;
   EXPECT_NE(run_refused({"export", trained}).find("--format"), std::string::npos);
   EXPECT_EQ(files(), (std::vector<std::string>{"m.json", "train.csv"}));

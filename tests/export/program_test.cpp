@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "features/expressions.hpp"
@@ -135,7 +137,8 @@ std::vector<std::vector<double>> some_rows() {
   for (std::size_t n = 0; n < 60; ++n) {
     const double* v = values.data() + 4 * n;
     const double far = n % 9 == 8 ? 30 : 1;
-    std::vector<double> row = {0.25 + v[0], -3 + 0.2 * v[1], 1e9 + 1.5e7 * v[2] * far, 3 * v[3] * far, 0, 0, 0};
+    std::vector<double> row = {
+        0.25 + v[0], -3 + 0.2 * v[1], 1e9 + 1.5e7 * v[2] * far, 3 * v[3] * far, 0, 0, 0};
     if (n % 5 == 4) row[n / 5 % 4] = kNaN;
     if (n % 7 == 6) std::fill_n(row.begin() + 4, 3, kNaN);
     if (n % 7 < 5) row[4 + n % 3] = 1;  // else it is an unknown text
@@ -208,7 +211,7 @@ TEST(Program, KnowsMixing) {
   Model model = model_of_inputs();
   const Index d = std::ssize(model.inputs);
   model.mixing = Matrix(d, d);
-  model.mixing.values = reference::random_vector(static_cast<std::size_t>(d * d), 8);
+  std::ranges::copy(reference::random_vector(d * d, 8), model.mixing.values.begin());
   add_terms_of("linear + gaussian(order=1, sigma=2) + landmark(count=3, sigma=3)", model);
   compare(model, "mixed");
 }
