@@ -39,6 +39,9 @@ class Refit {
   // Sets active.theta and active.intercepts; starts from the values there.
   virtual RefitReport solve(ActiveSet& active, Accuracy accuracy) = 0;
   RefitReport solve(ActiveSet& active) { return solve(active, Accuracy::kFull); }
+  // The Hessian of a fit of as many atoms that are nearly the same, as hessian(0) gives it; may be empty.
+  // The first solution may take less time with it.
+  virtual void start_near(std::span<const double> /*hessian*/) {}
   // Whether a rough solution is another one than a full one.
   [[nodiscard]] virtual bool can_be_rough() const { return false; }
 
