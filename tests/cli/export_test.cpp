@@ -11,9 +11,9 @@ namespace {
 class Export : public ToolTest {
  protected:
   std::string model() {
-    write(regression_csv(200), "train.csv");
-    run_well({"train", path("train.csv"), "--target", "y", "--model", path("m.json"), "--terms", "4",
-              "--features", "linear + hinge", "--tune", "no", "--ridge", "0.001", "--quiet"});
+    const std::string table = write(regression_csv(200), "train.csv");
+    run_well({"train", table, "--target", "y", "--model", path("m.json"), "--terms", "4", "--features",
+              "linear + hinge", "--tune", "no", "--ridge", "0.001", "--quiet"});
     return path("m.json");
   }
 };
@@ -46,9 +46,9 @@ TEST_F(Export, LeavesWhatIsThereWhereItFails) {
   const std::string message = run_refused({"export", trained, "--format", "c", "--output", trained});
   EXPECT_NE(message.find("--output"), std::string::npos) << message;
   EXPECT_EQ(content("m.json"), before);
-  write("kept", "out.sql");
-  write("{}", "broken.json");
-  run_refused({"export", path("broken.json"), "--format", "sql", "-o", path("out.sql")});
+  const std::string kept = write("kept", "out.sql");
+  const std::string broken = write("{}", "broken.json");
+  run_refused({"export", broken, "--format", "sql", "-o", kept});
   EXPECT_EQ(content("out.sql"), "kept");
   run_refused({"export", path("none.json"), "--format", "sql", "-o", path("out.sql")});
   run_refused({"export", trained, "--format", "sql", "-o", path("none/out.sql")});
