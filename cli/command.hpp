@@ -27,6 +27,7 @@ void add_evaluate(CLI::App& tool);
 void add_report(CLI::App& tool);
 void add_describe(CLI::App& tool);
 void add_inspect(CLI::App& tool);
+void add_export(CLI::App& tool);
 void add_bound(CLI::App& tool);
 void add_generate(CLI::App& tool);
 void add_demo(CLI::App& tool);

@@ -54,6 +54,7 @@ TEST(Architecture, DependenciesPointOneWay) {
       {"src/model", {"model", "data", "solve", "baselines", "features", "losses", "core", "mfga"}},
       {"src/charts", {"charts", "mfga"}},
       {"src/report", {"report", "charts", "model", "losses", "features", "core", "mfga"}},
+      {"src/export", {"export", "model", "features", "losses", "core", "mfga"}},
       {"src/theory", {"theory", "solve", "features", "losses", "core", "mfga"}},
       {"repro",
        {"repro", "charts", "model", "theory", "data", "solve", "baselines", "features", "losses", "core",

@@ -9,6 +9,7 @@
 #include "mfga/error.hpp"
 #include "mfga/evaluate.hpp"
 #include "mfga/explain.hpp"
+#include "mfga/export.hpp"
 #include "mfga/fit.hpp"
 #include "mfga/formula.hpp"
 #include "mfga/generate.hpp"

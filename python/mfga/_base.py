@@ -331,6 +331,28 @@ class Estimator(Shown, Reported, BaseEstimator):
         with python_spelling():
             self._model.save(str(path))
 
+    def export(self, format, path=None):
+        """Write the model as a program in another language, or in a format that other tools read.
+
+        Parameters
+        ----------
+        format : {"c", "cpp", "python", "sql", "latex", "sympy", "onnx", "pmml", "json"}
+            What the file is.
+        path : str, path or None, default=None
+            Of the file; an existing one is replaced whole or not at all. None: nothing is written.
+
+        Returns
+        -------
+        content : str, or bytes for "onnx"
+            Of the file.
+        """
+        check_is_fitted(self)
+        with python_spelling():
+            content = self._model.exported(format)
+            if path is not None:
+                self._model.save_export(format, str(path))
+        return content if format == "onnx" else content.decode()
+
     @classmethod
     def load(cls, path):
         """Load a model that was saved here or by the command line.

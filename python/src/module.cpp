@@ -18,6 +18,7 @@
 
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
+#include "mfga/export.hpp"
 #include "mfga/report.hpp"
 #include "mfga/version.hpp"
 #include "src/options.hpp"
@@ -434,6 +435,19 @@ NB_MODULE(_core, m) {
           "most_terms"_a)
       .def("table_formula", [](const SharedModel& shared) { return table_formula_text(shared.model()); })
       .def("full_formula", [](const SharedModel& shared) { return full_formula_text(shared.model()); })
+      .def(
+          "exported",
+          [](const SharedModel& shared, const std::string& format) {
+            const std::string content = export_model(shared.model(), format);
+            return nb::bytes(content.data(), content.size());
+          },
+          "format"_a)
+      .def(
+          "save_export",
+          [](const SharedModel& shared, const std::string& format, const std::string& path) {
+            save_export(shared.model(), format, path);
+          },
+          "format"_a, "path"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("terms", [](const SharedModel& shared) { return terms_of(shared.model()); })
       .def_prop_ro("n_terms", [](const SharedModel& shared) { return shared.model().terms.size(); })
       .def_prop_ro("task",

@@ -441,6 +441,17 @@ class HingeFamily final : public FeatureFamily {
     if (atom.inputs.size() == 2) text += " * " + hinge_text(hinge_of(atom, 1), writer);
     return {std::sqrt(atom.nu), text};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    std::vector<Expression> factors;
+    for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
+      const auto [input, knot, side] = hinge_of(atom, i);
+      const Expression x = inputs[static_cast<std::size_t>(input)];
+      const Expression beyond = graph.sum(std::span(&x, 1), std::span(&side, 1), -side * knot);
+      factors.push_back(graph.max(graph.constant(0), beyond));
+    }
+    return graph.times(graph.product(factors), std::sqrt(atom.nu));
+  }
   void validate(const Atom& atom, Index /*n_inputs*/) const override {
     if (atom.inputs.empty() || atom.inputs.size() > 2 ||
         atom.exponents != std::vector(atom.inputs.size(), 1)) {
