@@ -1,7 +1,7 @@
 """The pictures of docs/report.md: report pages of adult, year and letter as a browser shows them.
 
-    build/mfga must be there (./dev build), Chromium as well; DATA is the folder of data sets.
-    python3 repro/report_pictures.py DATA
+build/mfga must be there (./dev build), Chromium as well; DATA is the folder of data sets.
+python3 repro/report_pictures.py DATA
 """
 
 import pathlib
@@ -32,7 +32,9 @@ def make_pages(data, folder):
     """Train with the defaults, or 40 and 100 terms, and write the page of rows that were not trained on."""
     named_adult(data / "adult" / "adult.data", folder / "adult.csv")
     named_adult(data / "adult" / "adult.test", folder / "adult_test.csv")
-    run_tool("train", folder / "adult.csv", "--test", folder / "adult_test.csv", "--report", folder / "adult.html", "--quiet")
+    run_tool(
+        "train", folder / "adult.csv", "--test", folder / "adult_test.csv", "--report", folder / "adult.html", "--quiet"
+    )
     year = ["--header", "no", "--terms", "40", "--quiet"]
     run_tool("train", data / "year" / "train.csv", "--target", "0", "--test", data / "year" / "test.csv", *year,
              "--report", folder / "year.html")  # fmt: skip
@@ -74,7 +76,15 @@ def main():
         }.items():
             for number, (width, height, offset, is_dark) in enumerate(pictures, start=1):
                 picture = ROOT / "docs" / f"report-{page}-{number}.png"
-                take_picture(browser, folder / f"{page}.html", picture, width=width, height=height, offset=offset, is_dark=is_dark)
+                take_picture(
+                    browser,
+                    folder / f"{page}.html",
+                    picture,
+                    width=width,
+                    height=height,
+                    offset=offset,
+                    is_dark=is_dark,
+                )
                 print(f"{picture.name}: {picture.stat().st_size // 1000} kB")
 
 

@@ -49,8 +49,8 @@ class Page:
         return f"<page about a model, {len(self.html.encode()) // 1000} kB>"
 
     def _repr_html_(self):
-        frame = "<iframe title='page about a model' style='width: 100%; height: 48rem; border: 0' srcdoc=\"{}\"></iframe>"
-        return frame.format(html.escape(self.html))
+        style = "width: 100%; height: 48rem; border: 0"
+        return f'<iframe title="page about a model" style="{style}" srcdoc="{html.escape(self.html)}"></iframe>'
 
 
 class Reported:

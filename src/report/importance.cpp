@@ -21,7 +21,8 @@ constexpr double kMostWork = 6e9;
 class ErrorMeasure {
  public:
   ErrorMeasure(const Model& model, const Sample& sample) : model_(model), sample_(sample) {
-    for (Index k = 0; model.task == Task::kRegression && k < model.n_outputs(); ++k) {
+    if (sample.targets.empty() || model.task != Task::kRegression) return;
+    for (Index k = 0; k < model.n_outputs(); ++k) {
       const std::span<const double> own = targets(k);
       const double mean = std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size());
       double squares = 0;

@@ -136,6 +136,8 @@ TEST(Report, WithoutDataThereIsWhatNeedsNone) {
 }
 
 TEST(Report, WithoutTargetsNothingIsSaidAboutErrors) {
+  const Fitted number(Kind::kNumber);
+  expect_well_formed(report_page(number.model, ReportData{.x = number.x.view()}));
   const Fitted fitted(Kind::kTwoClasses);
   const std::string html = report_page(fitted.model, ReportData{.x = fitted.x.view()});
   expect_well_formed(html);
