@@ -140,10 +140,10 @@ struct Explainer::Impl {
 
   void set_means() {
     knows_means = std::ranges::all_of(model.terms, [](const Term& term) { return term.mean.has_value(); });
-    if (knows_means) {
-      for (const Term& term : model.terms) means.push_back(*term.mean);
-    } else {
-      means = at_average_row(*values);
+    means = at_average_row(*values);
+    for (std::size_t m = 0; m < means.size(); ++m) {
+      const bool is_constant = inputs_seen_by(model, model.terms[m].atom).empty();
+      if (knows_means && !is_constant) means[m] = *model.terms[m].mean;
     }
     for (std::size_t k = 0; k < model.outputs.size(); ++k) {
       const Output& output = model.outputs[k];
