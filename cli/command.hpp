@@ -24,6 +24,8 @@ void add_train(CLI::App& tool);
 void add_statistics(CLI::App& tool);
 void add_predict(CLI::App& tool);
 void add_evaluate(CLI::App& tool);
+void add_explain(CLI::App& tool);
+void add_compare(CLI::App& tool);
 void add_report(CLI::App& tool);
 void add_describe(CLI::App& tool);
 void add_inspect(CLI::App& tool);

@@ -17,14 +17,6 @@ namespace {
 
 bool is_npy(const std::string& path) { return uncompressed_name(path).ends_with(".npy"); }
 
-// A text as a CSV field.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
-}
-
 // The labels of a classification as numbers; empty if they are not.
 std::vector<double> numeric_labels(const Model& model) {
   std::vector<double> values;
@@ -157,6 +149,13 @@ void write_npy(OutputFile& output, const Model& model, PredictionKind kind, std:
 }
 
 }  // namespace
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
 
 void check_prediction_output(const std::string& path, const Model& model, PredictionKind kind,
                              bool keeps_columns) {

@@ -19,6 +19,9 @@ struct KeptColumns {
   std::vector<std::vector<std::string>> texts;  // by column and row
 };
 
+// A text as a CSV field.
+[[nodiscard]] std::string csv_field(const std::string& text);
+
 // Throws where the file's format cannot hold the model's predictions.
 void check_prediction_output(const std::string& path, const Model& model, PredictionKind kind,
                              bool keeps_columns);

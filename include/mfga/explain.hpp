@@ -40,6 +40,10 @@ struct Explanation {
   }
 };
 
+// The rounding of parts that are added in this order. Next to a total that is itself no more than rounding it
+// takes a change of the last part, too, by as little.
+[[nodiscard]] double rounding_of(double total, double average, std::span<double> parts);
+
 // Keeps a copy of the model. Every method may be called from many threads at once.
 class Explainer {
  public:
@@ -54,6 +58,8 @@ class Explainer {
   // models of sums, do not tell: then the average is the score of a row with the mean of every input.
   [[nodiscard]] bool knows_means() const;
 
+  // What the scores of an output are: `log-odds of income = >50K`.
+  [[nodiscard]] std::string score_name(Index output) const;
   // What the terms are, in the units of the table where a term allows it, such as `age >= 40.5`. No two are
   // the same.
   [[nodiscard]] const std::vector<std::string>& term_names() const;
@@ -61,8 +67,8 @@ class Explainer {
   [[nodiscard]] const std::vector<std::string>& column_names() const;
   // Which of these a term looks at.
   [[nodiscard]] std::span<const Index> columns_of_term(Index term) const;
-  // What a row has in a column, such as `Masters` or `40.5`; `missing` where it has nothing. In x input i is
-  // column columns[i].
+  // What a row has in a column, such as `Masters` or `40.5`; `missing` where it has nothing, `unknown` for
+  // a text that the model does not know. In x input i is column columns[i].
   [[nodiscard]] std::string value_text(Index column, const TableView& x, Index row,
                                        std::span<const Index> columns) const;
 

@@ -3,6 +3,7 @@
 
 #include "mfga/bound.hpp"
 #include "mfga/columns.hpp"
+#include "mfga/compare.hpp"
 #include "mfga/cross_validation.hpp"
 #include "mfga/describe.hpp"
 #include "mfga/dictionary.hpp"

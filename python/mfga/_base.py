@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _core, _input
+from ._explain import Explanation
 from ._options import option_texts, python_spelling, seed_of, spelled, threads_of
 from ._progress import with_line
 from ._report import Reported
@@ -291,6 +292,41 @@ class Estimator(Shown, Reported, BaseEstimator):
             X = _input.read_rows(self, X)
         try:
             return getattr(self._model, what)(X, threads_of(self.n_jobs))
+        except ValueError as error:
+            raise ValueError(spelled(str(error))) from None
+
+    def explain(self, X):
+        """Tell what each term adds to the score of each row, against the average of the training rows.
+
+        Parameters
+        ----------
+        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        explanation : Explanation
+            The contributions; those of a row add up to its `predict` (of numbers; with a link, to what the link is
+            applied to) or `decision_function`. `explanation.by_column()` sums them by column of X, and
+            `explanation[0]` shows a row in a notebook.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> import mfga
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = mfga.MFGARegressor(terms=5, features="linear + hinge", tune=False).fit(X, y)
+        >>> explanation = model.explain(X)
+        >>> explanation.values.shape
+        (442, 5)
+        >>> bool(np.allclose(explanation.base + explanation.values.sum(axis=1), model.predict(X)))
+        True
+        """
+        check_is_fitted(self)
+        rows = _input.read_rows(self, X)
+        outputs = [str(name) for name in getattr(self, "classes_", self._model.output_names)]
+        try:
+            return Explanation.of(self._model, rows, outputs, threads_of(self.n_jobs))
         except ValueError as error:
             raise ValueError(spelled(str(error))) from None
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["effects", "path", "terms"]
+__all__ = ["effects", "explain", "path", "terms"]
 
 _GRID = 50
 _SOME_ROWS = 200
@@ -155,5 +155,50 @@ def effects(model, X, columns=None, ax=None):
             means.append(model._model.scores(changed).mean())
         ax.plot(quantiles, means, label=names[column])
     ax.set(xlabel="quantile of the column", ylabel="mean score")
+    ax.legend()
+    return ax
+
+
+def explain(explanation, row=0, output=None, most=12, ax=None):
+    """Draw what the parts of a model add to the score of a row, as a waterfall.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        From `model.explain(X)`, or that `by_column()`.
+    row : int, default=0
+        The position of the row.
+    output : str or int or None, default=None
+        Of several targets or classes: which one; None: the one with the largest score.
+    most : int, default=12
+        Parts to draw, the largest first; what others add is one bar.
+    ax : matplotlib axes or None, default=None
+        Where to draw; None: on a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With a bar for each part, from where the sum stands to where it goes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import mfga.plot
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = mfga.MFGARegressor(terms=5, features="linear + hinge", tune=False).fit(X, y)
+    >>> mfga.plot.explain(model.explain(X)).get_xlabel()
+    'score'
+    """
+    base, parts, score = explanation.parts(row, output, most)
+    ax = _axes(ax)
+    values = np.array([value for _, value in parts])
+    starts = base + np.concatenate([[0], np.cumsum(values)[:-1]]) if parts else values
+    places = np.arange(len(parts))
+    ax.barh(places, values, left=starts, color=["tab:blue" if value > 0 else "tab:red" for value in values])
+    ax.axvline(base, color="grey", linewidth=0.8, linestyle="--", label=f"average {base:.4g}")
+    ax.axvline(score, color="black", linewidth=0.8, label=f"this row {score:.4g}")
+    ax.set_yticks(places, [name for name, _ in parts])
+    ax.invert_yaxis()
+    ax.set(xlabel="score")
     ax.legend()
     return ax

@@ -21,6 +21,7 @@
 #include "mfga/export.hpp"
 #include "mfga/report.hpp"
 #include "mfga/version.hpp"
+#include "src/arrays.hpp"
 #include "src/options.hpp"
 #include "src/report.hpp"
 
@@ -28,9 +29,6 @@ namespace mfga::python {
 namespace nb = nanobind;
 namespace {
 
-using Array = nb::ndarray<nb::ro, nb::device::cpu>;
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Result = nb::ndarray<nb::numpy, double>;
 using Groups = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // Name, first column, levels, rare texts.
 using TextColumns =
@@ -38,29 +36,6 @@ using TextColumns =
 
 // How often this process is a fork of one that had loaded the module: threads stay behind in the parent.
 std::atomic<int> forks = 0;
-
-TableView table_of(const Array& x) {
-  if (x.ndim() != 2) throw Error(ErrorKind::kInvalidArgument, "expected an array of two dimensions");
-  const auto rows = static_cast<Index>(x.shape(0));
-  const auto cols = static_cast<Index>(x.shape(1));
-  if (x.dtype() == nb::dtype<double>())
-    return ConstMatrixView{static_cast<const double*>(x.data()), rows, cols, x.stride(0), x.stride(1)};
-  if (x.dtype() == nb::dtype<float>())
-    return ConstFloatMatrixView{static_cast<const float*>(x.data()), rows, cols, x.stride(0), x.stride(1)};
-  throw Error(ErrorKind::kInvalidArgument, "expected an array of float64 or float32");
-}
-
-std::span<const double> span_of(const Numbers& numbers) { return {numbers.data(), numbers.shape(0)}; }
-
-Result array_of(std::vector<double> values, std::size_t columns) {
-  auto* const kept = new std::vector<double>(std::move(values));
-  const nb::capsule owner(kept, [](void* pointer) noexcept {
-    delete static_cast<std::vector<double>*>(pointer);  // NOLINT(cppcoreguidelines-owning-memory)
-  });
-  const std::size_t rows = columns > 0 ? kept->size() / columns : 0;
-  if (columns == 1) return {kept->data(), {rows}, owner};
-  return {kept->data(), {rows, columns}, owner};
-}
 
 // A model, and what predicts with it, made when it is first asked for.
 class SharedModel {
@@ -121,6 +96,27 @@ Result values_of(SharedModel& shared, const Array& x, int threads) {
     values = model.probabilities_from_scores(values);
   }
   return array_of(std::move(values), columns);
+}
+
+// Contributions, averages, rounding, totals, and the names of the parts.
+nb::tuple explain_rows(SharedModel& shared, const Array& x, bool by_column, int threads) {
+  const TableView table = table_of(x);
+  const auto outputs = static_cast<std::size_t>(shared.model().n_outputs());
+  std::optional<Explainer> explainer;
+  Explanation explanation;
+  {
+    const nb::gil_scoped_release release;
+    explainer.emplace(shared.model(), threads);
+    explanation = by_column ? explainer->by_column(table) : explainer->by_term(table);
+  }
+  std::vector<std::size_t> shape = {static_cast<std::size_t>(explanation.rows),
+                                    static_cast<std::size_t>(explanation.parts)};
+  if (outputs > 1) shape.push_back(outputs);
+  return nb::make_tuple(shaped(std::move(explanation.contributions), shape),
+                        array_of(std::move(explanation.averages), 1),
+                        array_of(std::move(explanation.rounding), outputs),
+                        array_of(std::move(explanation.totals), outputs),
+                        by_column ? explainer->column_names() : explainer->term_names());
 }
 
 // The terms of a model, each as an output of its own.
@@ -427,6 +423,7 @@ NB_MODULE(_core, m) {
       .def("scores", values_of<Wanted::kScores>, "x"_a, "threads"_a = 0)
       .def("predictions", values_of<Wanted::kPredictions>, "x"_a, "threads"_a = 0)
       .def("probabilities", values_of<Wanted::kProbabilities>, "x"_a, "threads"_a = 0)
+      .def("explain", explain_rows, "x"_a, "by_column"_a, "threads"_a = 0)
       .def("terms_as_outputs", terms_as_outputs)
       .def("report", page_of, "x"_a.none(), "targets"_a.none(), "weights"_a.none(), "title"_a, "threads"_a)
       .def(

@@ -63,6 +63,7 @@ DelimitedReader::DelimitedReader(std::string path, std::string_view text, char d
       if (!missing_marks().has(field)) below.columns[i].add(field);
     }
   }
+  data_ = first_rows_of(data_, layout_, Quoting::kPossible, options.most_rows);
   looks_ = std::move(below.columns);
 }
 

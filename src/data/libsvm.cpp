@@ -118,6 +118,7 @@ bool looks_like_libsvm(std::string_view line) {
 LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOptions& options)
     : TableReader(MissingMarks(options.missing)), path_(std::move(path)), layout_{' ', options.comment} {
   ThreadPool pool(options.threads);
+  text = first_rows_of(text, layout_, Quoting::kNone, options.most_rows);
   rows_ = locate_rows(text, 1, layout_, Quoting::kNone, options.chunk_bytes, pool);
   Index features = options.n_features;
   if (features == 0) {

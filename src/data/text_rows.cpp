@@ -163,6 +163,22 @@ const char* TextLayout::scan_row(const char* begin, const char* end, std::vector
   }
 }
 
+std::string_view first_rows_of(std::string_view text, const TextLayout& layout, Quoting quoting, Index rows) {
+  if (rows == 0) return text;
+  const char* const end = text.data() + text.size();
+  const char* p = text.data();
+  TextLayout::Skipped skipped;
+  std::vector<RawField> unkept;
+  for (Index row = 0; row < rows && p != end; ++row) {
+    const char* const begin = layout.find_row(p, end, skipped);
+    p = next_line(begin, end);
+    const bool has_quotes = quoting == Quoting::kPossible &&
+                            std::string_view(begin, p - begin).find('"') != std::string_view::npos;
+    if (has_quotes) p = layout.scan_row(begin, end, unkept, 0);
+  }
+  return {text.data(), p};
+}
+
 TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout, Quoting quoting,
                      Index chunk_bytes, ThreadPool& pool) {
   TextRows result;

@@ -72,6 +72,10 @@ struct TextRows {
 // thread.
 enum class Quoting { kNone, kPossible };
 
+// The text up to the end of so many rows; 0: all of it.
+[[nodiscard]] std::string_view first_rows_of(std::string_view text, const TextLayout& layout, Quoting quoting,
+                                             Index rows);
+
 // `first_line` is the number of the text's first line.
 [[nodiscard]] TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout,
                                    Quoting quoting, Index chunk_bytes, ThreadPool& pool);

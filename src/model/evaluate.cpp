@@ -87,8 +87,7 @@ std::vector<double> positions_of(const Model& model, std::span<const double> y) 
 
 }  // namespace
 
-Evaluation evaluate(const Model& model, const TableView& x, std::span<const double> y, int threads,
-                    std::span<const double> weights) {
+std::vector<double> targets_of(const Model& model, const TableView& x, std::span<const double> y) {
   const Index targets = model.task == Task::kRegression ? model.n_outputs() : 1;
   if (std::ssize(y) != x.rows * targets) {
     throw Error(ErrorKind::kInvalidArgument,
@@ -96,11 +95,14 @@ Evaluation evaluate(const Model& model, const TableView& x, std::span<const doub
                              : fmt::format("there are {} numbers for {} targets of the {} rows of x",
                                            y.size(), targets, x.rows));
   }
-  const std::vector<double> scores = model.scores(x, threads);
-  return evaluate_scores(
-      model, scores,
-      model.task == Task::kClassification ? positions_of(model, y) : std::vector<double>(y.begin(), y.end()),
-      weights);
+  return model.task == Task::kClassification ? positions_of(model, y)
+                                             : std::vector<double>(y.begin(), y.end());
+}
+
+Evaluation evaluate(const Model& model, const TableView& x, std::span<const double> y, int threads,
+                    std::span<const double> weights) {
+  const std::vector<double> targets = targets_of(model, x, y);
+  return evaluate_scores(model, model.scores(x, threads), targets, weights);
 }
 
 Evaluation evaluate_scores(const Model& model, std::span<const double> scores,

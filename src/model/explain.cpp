@@ -16,6 +16,7 @@
 #include "core/row_combinations.hpp"
 #include "features/candidates.hpp"
 #include "features/tunable_atoms.hpp"
+#include "losses/loss.hpp"
 #include "mfga/error.hpp"
 #include "model/scoring.hpp"
 #include "model/term_names.hpp"
@@ -40,23 +41,20 @@ std::vector<Index> inputs_seen_by(const Model& model, const Atom& atom) {
   return all;
 }
 
-// What is left of total after its parts were added from left to right; the sum with it is the total, to the
-// last bit. That may take a change of the last part by a few units of rounding: next to a total that is
-// itself no more than rounding, no number alone would do.
-double rounding_of(double total, double average, std::span<double> parts, Index stride, Index count) {
+}  // namespace
+
+double rounding_of(double total, double average, std::span<double> parts) {
   constexpr int kMostTries = 4;
   double left = 0;
   for (int tries = 0; tries < kMostTries; ++tries) {
     double sum = average;
-    for (Index i = 0; i < count; ++i) sum += parts[static_cast<std::size_t>(i * stride)];
+    for (const double part : parts) sum += part;
     left = total - sum;
-    if (sum + left == total || count == 0) break;
-    parts[static_cast<std::size_t>((count - 1) * stride)] += left;
+    if (sum + left == total || parts.empty()) break;
+    parts.back() += left;
   }
   return left;
 }
-
-}  // namespace
 
 struct Explainer::Impl {
   // Nodes and weights of the Gauss-Legendre rule on [0, 1].
@@ -142,10 +140,10 @@ struct Explainer::Impl {
 
   void set_means() {
     knows_means = std::ranges::all_of(model.terms, [](const Term& term) { return term.mean.has_value(); });
-    if (knows_means) {
-      for (const Term& term : model.terms) means.push_back(*term.mean);
-    } else {
-      means = at_average_row(*values);
+    means = at_average_row(*values);
+    for (std::size_t m = 0; m < means.size(); ++m) {
+      const bool is_constant = inputs_seen_by(model, model.terms[m].atom).empty();
+      if (knows_means && !is_constant) means[m] = *model.terms[m].mean;
     }
     for (std::size_t k = 0; k < model.outputs.size(); ++k) {
       const Output& output = model.outputs[k];
@@ -377,23 +375,17 @@ struct Explainer::Impl {
       // Columns are output by output, terms one by one.
       const Index part_stride = is_by_column ? block.stride : result.outputs * block.stride;
       const Index output_stride = is_by_column ? result.parts * block.stride : block.stride;
+      std::vector<double> own(static_cast<std::size_t>(result.parts));
       for (Index n = 0; n < block.rows; ++n) {
-        const Index row = block.first_row + n;
         for (Index k = 0; k < result.outputs; ++k) {
-          const auto place = static_cast<std::size_t>(row * result.outputs + k);
-          const std::span<double> own =
-              std::span(result.contributions)
-                  .subspan(static_cast<std::size_t>(row * result.parts * result.outputs));
           for (Index i = 0; i < result.parts; ++i)
-            own[static_cast<std::size_t>(i * result.outputs + k)] =
-                parts[i * part_stride + k * output_stride + n];
-          if (result.parts == 0) {
-            result.rounding[place] = result.totals[place] - averages[static_cast<std::size_t>(k)];
-            continue;
-          }
-          result.rounding[place] =
-              rounding_of(result.totals[place], averages[static_cast<std::size_t>(k)],
-                          own.subspan(static_cast<std::size_t>(k)), result.outputs, result.parts);
+            own[static_cast<std::size_t>(i)] = parts[i * part_stride + k * output_stride + n];
+          const Index place = (block.first_row + n) * result.outputs + k;
+          result.rounding[static_cast<std::size_t>(place)] = rounding_of(
+              result.totals[static_cast<std::size_t>(place)], averages[static_cast<std::size_t>(k)], own);
+          double* out =
+              result.contributions.data() + (block.first_row + n) * result.parts * result.outputs + k;
+          for (Index i = 0; i < result.parts; ++i) out[i * result.outputs] = own[static_cast<std::size_t>(i)];
         }
       }
     });
@@ -416,6 +408,18 @@ const Model& Explainer::model() const { return impl_->model; }
 
 bool Explainer::knows_means() const { return impl_->knows_means; }
 
+std::string Explainer::score_name(Index output) const {
+  const Model& model = impl_->model;
+  const std::string& own = model.outputs[static_cast<std::size_t>(output)].name;
+  const std::string name = own.empty() ? model.target_name : own;
+  if (model.task == Task::kClassification && !model.has_one_output())
+    return fmt::format("score of {} = {}", model.target_name, name);
+  const std::string of =
+      model.task == Task::kClassification ? fmt::format("{} = {}", model.target_name, model.labels[1]) : name;
+  if (!model.loss.empty()) return loss_of_kind(model.loss).score_text(of);
+  return model.task == Task::kClassification ? fmt::format("log-odds of {}", of) : of;
+}
+
 const std::vector<std::string>& Explainer::term_names() const { return impl_->term_names; }
 
 const std::vector<std::string>& Explainer::column_names() const { return impl_->column_names; }
@@ -426,7 +430,6 @@ std::span<const Index> Explainer::columns_of_term(Index term) const {
 
 std::string Explainer::value_text(Index column, const TableView& x, Index row,
                                   std::span<const Index> columns) const {
-  const std::string missing(kMissingLevel);
   bool is_missing = true;
   for (const Index i : impl_->own_inputs[static_cast<std::size_t>(column)]) {
     const ModelInput& input = impl_->model.inputs[static_cast<std::size_t>(i)];
@@ -437,7 +440,7 @@ std::string Explainer::value_text(Index column, const TableView& x, Index row,
     if (origin.text == nullptr) return fmt::format("{:.6g}", value);
     if (value != 0 && !input.is_missing) return origin.level;
   }
-  return is_missing ? missing : std::string(kOtherLevel);
+  return is_missing ? std::string(kMissingLevel) : "unknown";
 }
 
 Explanation Explainer::by_term(const TableView& x) const { return by_term(x, impl_->columns_in(x)); }

@@ -12,6 +12,10 @@ namespace mfga {
 // Throws Error(kNumerical) if a number of the model is not finite.
 void check_finite(const Model& model);
 
+// Targets of the rows of x as evaluate_scores takes them, from those that evaluate takes.
+[[nodiscard]] std::vector<double> targets_of(const Model& model, const TableView& x,
+                                             std::span<const double> y);
+
 // Of each input: its column in the table of the training.
 [[nodiscard]] std::vector<Index> columns_of_training(const Model& model);
 // How the inputs are made from a table in which input i is column columns[i]. A model that mixes its inputs

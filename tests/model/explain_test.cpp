@@ -301,7 +301,7 @@ TEST(Explain, LevelsAndMarksOfMissingValuesBelongToTheirColumn) {
   EXPECT_EQ(value(1, 0), "red");
   EXPECT_EQ(value(0, 1), "missing");
   EXPECT_EQ(value(1, 1), "missing");
-  EXPECT_EQ(value(1, 2), "other");
+  EXPECT_EQ(value(1, 2), "unknown");
   expect_sums(explainer.by_column(x.view()), model.scores(x.view()), model);
 }
 
