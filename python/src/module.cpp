@@ -112,11 +112,10 @@ nb::tuple explain_rows(SharedModel& shared, const Array& x, bool by_column, int 
   std::vector<std::size_t> shape = {static_cast<std::size_t>(explanation.rows),
                                     static_cast<std::size_t>(explanation.parts)};
   if (outputs > 1) shape.push_back(outputs);
-  return nb::make_tuple(shaped(std::move(explanation.contributions), shape),
-                        array_of(std::move(explanation.averages), 1),
-                        array_of(std::move(explanation.rounding), outputs),
-                        array_of(std::move(explanation.totals), outputs),
-                        by_column ? explainer->column_names() : explainer->term_names());
+  return nb::make_tuple(
+      shaped(std::move(explanation.contributions), shape), array_of(std::move(explanation.averages), 1),
+      array_of(std::move(explanation.rounding), outputs), array_of(std::move(explanation.totals), outputs),
+      by_column ? explainer->column_names() : explainer->term_names());
 }
 
 // The terms of a model, each as an output of its own.
