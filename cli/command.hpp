@@ -26,8 +26,10 @@ void add_predict(CLI::App& tool);
 void add_evaluate(CLI::App& tool);
 void add_explain(CLI::App& tool);
 void add_compare(CLI::App& tool);
+void add_report(CLI::App& tool);
 void add_describe(CLI::App& tool);
 void add_inspect(CLI::App& tool);
+void add_export(CLI::App& tool);
 void add_bound(CLI::App& tool);
 void add_generate(CLI::App& tool);
 void add_demo(CLI::App& tool);
@@ -90,10 +92,12 @@ struct ModelTable {
   std::vector<double> targets;  // as evaluate_scores takes them
   std::vector<std::string> warnings;
 };
-// With the target: the one of the training table where `target_choice` is empty. And with weights, if a
-// column of them is named.
+enum class TargetNeed { kAlways, kIfThere };
+// With the target: the one of the training table where `target_choice` is empty; where it is needed only if
+// it is there, a file without it has no targets. And with weights, if a column of them is named.
 [[nodiscard]] ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
-                                        const std::string& target_choice, const std::string& weight = "");
+                                        const std::string& target_choice, const std::string& weight = "",
+                                        TargetNeed need = TargetNeed::kAlways);
 // Scores of a table read by read_for_model.
 [[nodiscard]] std::vector<double> model_scores(const Model& model, const Table& table, int threads);
 // The rows of a table by file and line; the table must live as long.

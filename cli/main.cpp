@@ -30,9 +30,11 @@ int run_tool(int argc, char** argv) {
   mfga::cli::add_statistics(tool);
   mfga::cli::add_predict(tool);
   mfga::cli::add_evaluate(tool);
+  mfga::cli::add_report(tool);
   mfga::cli::add_inspect(tool);
   mfga::cli::add_explain(tool);
   mfga::cli::add_compare(tool);
+  mfga::cli::add_export(tool);
   mfga::cli::add_bound(tool);
   mfga::cli::add_generate(tool);
   mfga::cli::add_demo(tool);

@@ -23,6 +23,17 @@ Index numbered_column(const std::string& name) {
   return is_number && number <= std::numeric_limits<std::int32_t>::max() ? number : 0;
 }
 
+// Whether a file has the targets of the training, in columns with their names or in its own place.
+bool has_targets(const TableFile& file, const Model& model) {
+  if (!file.has_header() && file.format() != "libsvm")
+    return static_cast<Index>(file.columns().size()) == model.unnamed_columns;
+  const auto is_there = [&](const std::string& name) {
+    return std::ranges::find(file.columns(), name) != file.columns().end();
+  };
+  if (model.task == Task::kClassification || model.has_one_output()) return is_there(model.target_name);
+  return std::ranges::all_of(model.outputs, [&](const Output& output) { return is_there(output.name); });
+}
+
 }  // namespace
 
 void add_read_options(CLI::App& command, ReadOptions& read) {
@@ -61,9 +72,15 @@ ModelFile open_for_model(const std::string& path, const Model& model, const Read
 }
 
 ModelTable read_for_model(const std::string& path, const Model& model, const ReadOptions& read,
-                          const std::string& target_choice, const std::string& weight) {
+                          const std::string& target_choice, const std::string& weight, TargetNeed need) {
   const auto [file, sources] = open_for_model(path, model, read);
   const auto n_file_columns = static_cast<Index>(file.columns().size());
+  if (need == TargetNeed::kIfThere && target_choice.empty() && !has_targets(file, model)) {
+    ModelTable result{file.read(sources, std::nullopt), {}, {}};
+    result.warnings = table_warnings(result.table, model);
+    if (!weight.empty()) result.table.weights = file.read_weights(weight, "--weight");
+    return result;
+  }
   if (!file.has_header() && file.format() != "libsvm" && n_file_columns != model.unnamed_columns) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: the file has {} columns without names, which is not how the "

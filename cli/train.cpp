@@ -227,10 +227,11 @@ void check_arguments(TrainCommand& command, bool validation_given) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--path is for --terms auto, which tries several numbers of terms; leave one of them out");
   }
-  check_files({{"the table", command.columns.path}, {"--test", command.test_path}},
-              {{"--model", command.model_path}, {"--path", command.sizes_path}});
+  check_files(
+      {{"the table", command.columns.path}, {"--test", command.test_path}},
+      {{"--model", command.model_path}, {"--path", command.sizes_path}, {"--report", command.report_path}});
   // That files can be written where they are to be is found out before the work.
-  for (const std::string& path : {command.model_path, command.sizes_path}) {
+  for (const std::string& path : {command.model_path, command.sizes_path, command.report_path}) {
     if (path.empty()) continue;
     const OutputFile writable(path);
   }
@@ -268,6 +269,30 @@ FitResult fit_model(const TrainCommand& command, const Tables& tables, Clock::ti
     options.time_limit = time_left(command, start);  // reading counts, too
     return paper::fit(with_weights(data, tables.fit_weights), options, command.paper, show);
   });
+}
+
+// The page about the model, with the rows of the test where there are such.
+void write_report(const TrainCommand& command, const Tables& tables, const Model& model) {
+  const Table& table = tables.test() != nullptr ? *tables.test() : tables.train;
+  std::vector<std::string> none;  // the model's own labels
+  std::vector<Index> columns;
+  for (const ModelInput& input : model.inputs)
+    columns.push_back(tables.test_file
+                          ? tables.test_file->place_of_column[static_cast<std::size_t>(input.column)]
+                          : input.column);
+  const std::string name = tables.test_file  ? "the test rows"
+                           : tables.held_out ? "rows that were held out for the test"
+                                             : "the training rows, on which a model looks better than it is";
+  OutputFile file(command.report_path);
+  file.write(report_page(model,
+                         ReportData{.x = table.values.view(),
+                                    .columns = columns,
+                                    .targets = targets_of(model, table, none),
+                                    .weights = table.weights,
+                                    .name = name,
+                                    .row_name = row_names(table)},
+                         {.threads = command.fit.threads}));
+  file.commit();
 }
 
 // The errors of the model, and those of the models with other seeds.
@@ -324,6 +349,10 @@ void run_train(TrainCommand& command, bool validation_given) {
   measured.timing.save = seconds_since(save_start);
   try {
     measure(command, tables, result, start, progress, measured);
+    if (!command.report_path.empty()) {
+      progress.show("making the report");
+      write_report(command, tables, result.model);
+    }
   } catch (const Error& error) {
     if (command.model_path.empty()) throw;
     throw Error(error.kind(), fmt::format("{} (the model is saved: {})", error.what(), command.model_path));
@@ -427,6 +456,11 @@ void add_train(CLI::App& tool) {
          "--path", command->sizes_path,
          "where to save the losses of held-out rows by number of terms, with --terms auto: CSV if the "
          "name ends in .csv, else JSON")
+      ->check(file_name())
+      ->type_name("FILE")
+      ->group("Output");
+  app->add_option("--report", command->report_path,
+                  "where to write a page about the model (HTML), with the rows of the test if there are such")
       ->check(file_name())
       ->type_name("FILE")
       ->group("Output");

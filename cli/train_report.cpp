@@ -290,6 +290,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["gradient_passes"] = report.gradient_passes;
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
+  json["report"] = command.report_path.empty() ? Json() : Json(command.report_path);
   json["tuning"] = tuning_to_json(report.tuning);
   json["sizes"] = sizes_to_json(report.sizes);
   json["metric_rounds"] = report.metric_rounds;
@@ -407,6 +408,7 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
   print("{}; peak memory {:.0f} MiB\n", seconds_text(report, measured.timing), peak_memory_mib());
   print("{}\n", command.model_path.empty() ? "the model was not saved: add --model FILE"
                                            : fmt::format("model: {}", escaped(command.model_path)));
+  if (!command.report_path.empty()) print("report: {}\n", escaped(command.report_path));
 }
 
 }  // namespace mfga::cli

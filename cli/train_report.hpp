@@ -23,7 +23,8 @@ struct TrainCommand {
   std::string test_path;
   double test_fraction = 0;
   std::string model_path;
-  std::string sizes_path;  // where the losses by number of terms go
+  std::string sizes_path;   // where the losses by number of terms go
+  std::string report_path;  // where the page about the model goes
   CommonOptions common;
   std::string class_weights;
   std::string classes = "softmax";

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "repro/chart_axis.hpp"
-#include "repro/page_text.hpp"
+#include "charts/frame.hpp"
+#include "charts/text.hpp"
 
 namespace mfga::repro {
 namespace {
@@ -15,11 +15,7 @@ namespace {
 // In units of the view box; the page scales the panel to its column.
 constexpr double kWidth = 470;
 constexpr double kHeight = 330;
-constexpr double kTop = 12;
-constexpr double kBottom = kHeight - 46;
 constexpr double kLabelHeight = 17;
-// Wide enough for the larger letters of small screens.
-constexpr double kLetterWidth = 8.2;
 constexpr double kLabelLetterWidth = 9.2;  // bold
 constexpr double kLabelGap = 12;
 // Beyond this ratio of errors a linear scale would hide the better methods.
@@ -70,7 +66,7 @@ std::vector<Series> collect_series(const DatasetResult& dataset) {
   return all;
 }
 
-Axis make_error_axis(const std::vector<Series>& all) {
+charts::Axis make_error_axis(const std::vector<Series>& all) {
   double lowest = INFINITY;
   double highest = -INFINITY;
   for (const Series& series : all) {
@@ -80,12 +76,12 @@ Axis make_error_axis(const std::vector<Series>& all) {
       highest = std::max(highest, point.error + point.standard_error.value_or(0));
     }
   }
-  if (lowest > 0 && highest / lowest > kLogRatio) return Axis::logarithmic(lowest, highest);
+  if (lowest > 0 && highest / lowest > kLogRatio) return charts::Axis::logarithmic(lowest, highest);
   constexpr double kNearZero = 0.35;
-  return Axis::linear(lowest, highest, lowest >= 0 && lowest < kNearZero * highest);
+  return charts::Axis::linear(lowest, highest, lowest >= 0 && lowest < kNearZero * highest);
 }
 
-Axis make_terms_axis(const std::vector<Series>& all) {
+charts::Axis make_terms_axis(const std::vector<Series>& all) {
   double lowest = INFINITY;
   double highest = 0;
   for (const Series& series : all) {
@@ -95,10 +91,10 @@ Axis make_terms_axis(const std::vector<Series>& all) {
       highest = std::max(highest, static_cast<double>(point.terms));
     }
   }
-  if (highest == 0) return Axis::linear(0, 1, true);
+  if (highest == 0) return charts::Axis::linear(0, 1, true);
   constexpr double kGeometricRatio = 25;
-  if (highest / lowest > kGeometricRatio) return Axis::logarithmic(lowest, highest);
-  return Axis::linear(0, highest, true);
+  if (highest / lowest > kGeometricRatio) return charts::Axis::logarithmic(lowest, highest);
+  return charts::Axis::linear(0, highest, true);
 }
 
 std::string marker(const std::string& style, double x, double y) {
@@ -118,31 +114,27 @@ std::string marker(const std::string& style, double x, double y) {
 
 std::string label_text(const std::string& label) {
   constexpr std::size_t kLongest = 16;
-  if (label.size() <= kLongest) return label;
-  std::size_t length = kLongest - 1;
-  // Not in the middle of a UTF-8 character.
-  while (length > 0 && (static_cast<unsigned char>(label[length]) & 0xc0U) == 0x80U) --length;
-  return label.substr(0, length) + "\u2026";
+  return charts::shortened(label, kLongest);
+}
+
+charts::FrameShape shape_for(const std::vector<Series>& all) {
+  std::size_t letters = 1;
+  for (const Series& series : all) letters = std::max(letters, label_text(series.label).size());
+  charts::FrameShape shape{.width = kWidth, .height = kHeight};
+  shape.right = kLabelGap + 2 + kLabelLetterWidth * static_cast<double>(letters);
+  return shape;
 }
 
 class Panel {
  public:
   explicit Panel(const DatasetResult& dataset)
-      : all_(collect_series(dataset)), errors_(make_error_axis(all_)), terms_(make_terms_axis(all_)) {
-    std::size_t tick_letters = 1;
-    for (const double tick : errors_.ticks()) tick_letters = std::max(tick_letters, tick_text(tick).size());
-    std::size_t label_letters = 1;
-    for (const Series& series : all_)
-      label_letters = std::max(label_letters, label_text(series.label).size());
-    left_ = 10 + kLetterWidth * static_cast<double>(tick_letters);
-    right_ = kWidth - kLabelGap - 2 - kLabelLetterWidth * static_cast<double>(label_letters);
-    errors_.place(kBottom, kTop);
-    terms_.place(left_ + 6, right_ - 6);
-  }
+      : all_(collect_series(dataset)),
+        is_logarithmic_(make_error_axis(all_).is_logarithmic()),
+        frame_(make_terms_axis(all_), make_error_axis(all_), "number of terms M", shape_for(all_)) {}
 
   std::string draw() {
     if (all_.empty()) return {};
-    draw_axes();
+    out_ += frame_.axes();
     for (const Series& series : all_) {
       if (series.horizontal) draw_line(series);
     }
@@ -159,12 +151,12 @@ class Panel {
     std::vector<std::string> ends;
     for (const Series& series : all_) {
       const CurvePoint& last = series.points.back();
-      ends.push_back(series.horizontal ? fmt::format("{} {}", series.label, short_number(last.error))
+      ends.push_back(series.horizontal ? fmt::format("{} {}", series.label, charts::short_number(last.error))
                                        : fmt::format("{} {} with {} terms", series.label,
-                                                     short_number(last.error), last.terms));
+                                                     charts::short_number(last.error), last.terms));
     }
     return fmt::format("Test error on {} scale against the number of terms. At the right end: {}.",
-                       errors_.is_logarithmic() ? "a logarithmic" : "a linear", join_words(ends));
+                       is_logarithmic_ ? "a logarithmic" : "a linear", charts::join_words(ends));
   }
 
  private:
@@ -173,27 +165,9 @@ class Panel {
     fmt::format_to(std::back_inserter(out_), pattern, std::forward<Values>(values)...);
   }
 
-  void draw_axes() {
-    for (const double tick : errors_.ticks()) {
-      const double y = errors_.position(tick);
-      add("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", left_, y, right_);
-      add("<text class=\"tick\" text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left_ - 6, y + 4,
-          tick_text(tick));
-    }
-    add("<path class=\"axis\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", left_, kBottom, right_);
-    for (const double tick : terms_.ticks()) {
-      const double x = terms_.position(tick);
-      add("<path class=\"axis\" d=\"M{:.1f} {:.1f}v4\"/>", x, kBottom);
-      add("<text class=\"tick\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x,
-          kBottom + 18, tick_text(tick));
-    }
-    add("<text class=\"tick\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">number of terms M</text>\n",
-        (left_ + right_) / 2, kBottom + 38);
-  }
-
   void draw_line(const Series& series) {
     add("<g class=\"series level {}\"><path class=\"line\" d=\"M{:.1f} {:.1f}H{:.1f}\"/></g>\n", series.style,
-        left_, errors_.position(series.points.back().error), right_);
+        frame_.left(), frame_.y(series.points.back().error), frame_.right());
   }
 
   void draw_curve(const Series& series) {
@@ -201,13 +175,13 @@ class Panel {
     std::string bars;
     std::string markers;
     for (const CurvePoint& point : series.points) {
-      const double x = terms_.position(static_cast<double>(point.terms));
-      const double y = errors_.position(point.error);
+      const double x = frame_.x(static_cast<double>(point.terms));
+      const double y = frame_.y(point.error);
       fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
       markers += marker(series.style, x, y);
       if (!point.standard_error) continue;
-      const double high = errors_.position(point.error + *point.standard_error);
-      const double low = errors_.position(point.error - *point.standard_error);
+      const double high = frame_.y(point.error + *point.standard_error);
+      const double low = frame_.y(point.error - *point.standard_error);
       fmt::format_to(std::back_inserter(bars),
                      R"(<path class="bar" d="M{:.1f} {:.1f}V{:.1f}M{:.1f} {:.1f}h8M{:.1f} {:.1f}h8"/>)", x,
                      high, low, x - 4, high, x - 4, low);
@@ -218,27 +192,26 @@ class Panel {
 
   void draw_labels() {
     std::vector<double> wanted;
-    for (const Series& series : all_) wanted.push_back(errors_.position(series.points.back().error));
-    const std::vector<double> placed = spread(wanted, kLabelHeight, kTop, kBottom);
-    const double x = right_ + kLabelGap;
+    for (const Series& series : all_) wanted.push_back(frame_.y(series.points.back().error));
+    const std::vector<double> placed = charts::spread(wanted, kLabelHeight, frame_.top(), frame_.bottom());
+    const double x = frame_.right() + kLabelGap;
     for (std::size_t i = 0; i < all_.size(); ++i) {
       const Series& series = all_[i];
-      double end = right_;
-      if (!series.horizontal) end = terms_.position(static_cast<double>(series.points.back().terms)) + 6;
+      double end = frame_.right();
+      if (!series.horizontal) end = frame_.x(static_cast<double>(series.points.back().terms)) + 6;
       // Only where the eye would not find the way by itself.
-      if (std::abs(placed[i] - wanted[i]) > 2 || end < right_ - 8) {
+      if (std::abs(placed[i] - wanted[i]) > 2 || end < frame_.right() - 8) {
         add("<path class=\"leader {}\" d=\"M{:.1f} {:.1f}H{:.1f}L{:.1f} {:.1f}\"/>", series.style, end,
-            wanted[i], right_, x - 3, placed[i]);
+            wanted[i], frame_.right(), x - 3, placed[i]);
       }
       add("<text class=\"label {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", series.style, x, placed[i] + 4,
-          escape_html(label_text(series.label)));
+          charts::escape_html(label_text(series.label)));
     }
   }
 
   std::vector<Series> all_;
-  Axis errors_;
-  Axis terms_;
-  double left_ = 0, right_ = kWidth;
+  bool is_logarithmic_;
+  charts::Frame frame_;
   std::string out_;
 };
 
@@ -247,11 +220,9 @@ class Panel {
 std::string chart_svg(const DatasetResult& dataset, std::string_view id) {
   Panel panel(dataset);
   const std::string description = panel.description();
-  return fmt::format(
-      "<svg viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"{2}-title {2}-desc\">\n"
-      "<title id=\"{2}-title\">{3}: test error against the number of terms</title>\n"
-      "<desc id=\"{2}-desc\">{4}</desc>\n{5}</svg>\n",
-      kWidth, kHeight, escape_html(id), escape_html(dataset.title), escape_html(description), panel.draw());
+  return charts::svg_element(
+      {std::string(id), dataset.title + ": test error against the number of terms", description}, kWidth,
+      kHeight, panel.draw());
 }
 
 }  // namespace mfga::repro

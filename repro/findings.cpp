@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "repro/page_text.hpp"
+#include "charts/text.hpp"
 
 namespace mfga::repro {
 namespace {
@@ -60,14 +60,15 @@ void compare_with_random_features(const Datasets& datasets, std::vector<Finding>
       ++better;
     } else {
       exceptions.push_back(fmt::format("{} ({} has {}, MFGA {})", dataset->title, rival_name,
-                                       short_number(rival->error), short_number(mfga->error)));
+                                       charts::short_number(rival->error),
+                                       charts::short_number(mfga->error)));
     }
   }
   if (compared == 0) return;
   std::string text =
       "data sets on which MFGA has a lower error than every random-feature method (RKS, LKRF, EERF) with the "
       "same number of terms.";
-  if (!exceptions.empty()) text += fmt::format(" Not on {}.", join_words(exceptions));
+  if (!exceptions.empty()) text += fmt::format(" Not on {}.", charts::join_words(exceptions));
   findings.push_back({counted(better, compared), text});
 }
 
@@ -84,8 +85,8 @@ void compare_our_default(const Datasets& datasets, bool quick, std::vector<Findi
     if (const ErrorEstimate* ours = our_error(*dataset, *mfga->terms)) {
       ++compared;
       if (ours->error < paper_setting) {
-        better.push_back(fmt::format("{} {} instead of {}", dataset->title, short_number(ours->error),
-                                     short_number(paper_setting)));
+        better.push_back(fmt::format("{} {} instead of {}", dataset->title, charts::short_number(ours->error),
+                                     charts::short_number(paper_setting)));
       }
       if (mfga->paper && mfga->paper->error && ours->error < *mfga->paper->error) ++below_published;
     }
@@ -98,7 +99,7 @@ void compare_our_default(const Datasets& datasets, bool quick, std::vector<Findi
   std::string text =
       "data sets on which MFGA with this tool's defaults is better than MFGA in the paper's setting, with as "
       "many terms and both with a ridge chosen on the training rows";
-  text += better.empty() ? "." : fmt::format(": {}.", join_words(better));
+  text += better.empty() ? "." : fmt::format(": {}.", charts::join_words(better));
   if (!quick)
     text += fmt::format(" It is below the published error on {}.", counted(below_published, compared));
   if (compared_small > 0)
@@ -132,7 +133,7 @@ void compare_with_constant(const Datasets& datasets, bool quick, std::vector<Fin
     if (worse.empty() && published_worse == 0) continue;
     const std::string here = worse.empty()             ? std::string("none")
                              : worse.size() == methods ? fmt::format("all {} methods", methods)
-                                                       : join_words(worse);
+                                                       : charts::join_words(worse);
     const std::string what = published == 0 ? fmt::format("{} ({})", dataset->title, here)
                                             : fmt::format("{} ({} here; {} as published)", dataset->title,
                                                           here, counted(published_worse, published));
@@ -140,7 +141,7 @@ void compare_with_constant(const Datasets& datasets, bool quick, std::vector<Fin
   }
   if (compared == 0) return;
   std::string text = "data sets on which always predicting the same value beats methods of the paper";
-  text += beaten_on.empty() ? "." : fmt::format(": {}.", join_words(beaten_on));
+  text += beaten_on.empty() ? "." : fmt::format(": {}.", charts::join_words(beaten_on));
   findings.push_back({counted(beaten_on.size(), compared), text});
 }
 
@@ -162,7 +163,7 @@ void compare_with_published(const Datasets& datasets, std::vector<Finding>& find
       if (difference <= largest) continue;
       largest = difference;
       where = fmt::format("{} on {}, {} here and {} published", row.method, dataset->title,
-                          short_number(error->error), short_number(published));
+                          charts::short_number(error->error), charts::short_number(published));
     }
   }
   if (compared == 0) return;
@@ -191,7 +192,7 @@ void compare_times(const Datasets& datasets, std::vector<Finding>& findings) {
   }
   if (highest == 0) return;
   const auto ratio = [](double value) {
-    return value < 10 ? fmt::format("{:.2g}", value) : with_thousands(std::llround(value));
+    return value < 10 ? fmt::format("{:.2g}", value) : charts::with_thousands(std::llround(value));
   };
   const std::string low = ratio(lowest);
   const std::string high = ratio(highest);

@@ -5,25 +5,16 @@
 #include <cmath>
 #include <iterator>
 
+#include "charts/page.hpp"
+#include "charts/text.hpp"
 #include "repro/chart_svg.hpp"
 #include "repro/findings.hpp"
-#include "repro/page_text.hpp"
 #include "repro/report_style.hpp"
 #include "repro/report_table.hpp"
 #include "repro/results.hpp"
 
 namespace mfga::repro {
 namespace {
-
-// The policy lets nothing be loaded or run, whatever the texts contain.
-constexpr std::string_view kHead = R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>MFGA: the paper's tables and figure, regenerated</title>
-<style>)";
 
 constexpr std::string_view kIntroduction = R"(<h1>The evidence for MFGA, computed again</h1>
 <p class="lede">The tables and the figure of <cite>Learning Bounds for Greedy Approximation with Explicit Feature Maps
@@ -45,19 +36,13 @@ ridge and tuning from the training rows, so its error is an honest one. Its seco
 </section>
 )";
 
-std::string duration(double seconds) {
-  if (seconds < 60) return fmt::format("{} s", short_number(seconds));
-  const auto whole = static_cast<Index>(std::llround(seconds));
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
-
 class Page {
  public:
   explicit Page(const Results& results) : results_(results) {}
 
   std::string build() {
-    add("{}{}</style>\n</head>\n<body>\n<header>\n{}", kHead, kReportStyle, kIntroduction);
+    add("{}<header>\n{}",
+        charts::page_begin("MFGA: the paper's tables and figure, regenerated", kReportStyle), kIntroduction);
     if (results_.quick) {
       add("<p class=\"quick\" role=\"note\"><strong>Quick run.</strong> Fewer rows and fewer seeds than in "
           "the "
@@ -72,7 +57,7 @@ class Page {
     for (std::size_t i = 0; i < results_.datasets.size(); ++i) add_dataset(i);
     add("</main>\n");
     add_footer();
-    add("</body>\n</html>\n");
+    add("{}", charts::kPageEnd);
     return std::move(html_);
   }
 
@@ -87,8 +72,8 @@ class Page {
     if (findings.empty()) return;
     add("<ul class=\"findings\">\n");
     for (const Finding& finding : findings)
-      add("<li><strong>{}</strong> <span>{}</span></li>\n", escape_html(finding.figure),
-          escape_html(finding.text));
+      add("<li><strong>{}</strong> <span>{}</span></li>\n", charts::escape_html(finding.figure),
+          charts::escape_html(finding.text));
     add("</ul>\n<p class=\"soft\">Errors in this list are oracle errors, as the paper reports them; the "
         "tables have the "
         "honest ones beside them.</p>\n");
@@ -109,7 +94,7 @@ class Page {
       add("<figure>\n<figcaption><h3><a href=\"#data-{}\">{}</a></h3><span "
           "class=\"soft\">{}</span></figcaption>\n{}"
           "</figure>\n",
-          i + 1, escape_html(datasets[i].title), escape_html(datasets[i].error_unit),
+          i + 1, charts::escape_html(datasets[i].title), charts::escape_html(datasets[i].error_unit),
           chart_svg(datasets[i], fmt::format("panel-{}", i + 1)));
     }
     add("</div>\n</section>\n");
@@ -118,17 +103,18 @@ class Page {
   void add_dataset(std::size_t i) {
     const DatasetResult& dataset = results_.datasets[i];
     add("<section id=\"data-{0}\" aria-labelledby=\"title-{0}\">\n<h2 id=\"title-{0}\">{1}</h2>\n", i + 1,
-        escape_html(dataset.title));
+        charts::escape_html(dataset.title));
     add("<p class=\"facts\">{}, {} training rows, {} test rows, {} inputs, \u03c3 = {}.",
-        escape_html(dataset.task), with_thousands(dataset.n_train), with_thousands(dataset.n_test),
-        with_thousands(dataset.inputs), short_number(dataset.sigma));
-    if (!dataset.source_note.empty()) add(" {}", escape_html(dataset.source_note));
+        charts::escape_html(dataset.task), charts::with_thousands(dataset.n_train),
+        charts::with_thousands(dataset.n_test), charts::with_thousands(dataset.inputs),
+        charts::short_number(dataset.sigma));
+    if (!dataset.source_note.empty()) add(" {}", charts::escape_html(dataset.source_note));
     add("</p>\n<div class=\"scroll\" role=\"region\" aria-labelledby=\"title-{}\" "
         "tabindex=\"0\">\n{}</div>\n",
         i + 1, dataset_table(dataset));
     if (!dataset.remarks.empty()) {
       add("<ul class=\"remarks\">\n");
-      for (const std::string& remark : dataset.remarks) add("<li>{}</li>\n", escape_html(remark));
+      for (const std::string& remark : dataset.remarks) add("<li>{}</li>\n", charts::escape_html(remark));
       add("</ul>\n");
     }
     add("</section>\n");
@@ -136,10 +122,11 @@ class Page {
 
   void add_footer() {
     add("<footer>\n<dl>\n<dt>Command</dt><dd><code>{}</code></dd>\n<dt>Version</dt><dd>mfga {}</dd>\n",
-        escape_html(results_.command), escape_html(results_.mfga_version));
+        charts::escape_html(results_.command), charts::escape_html(results_.mfga_version));
     add("<dt>Machine</dt><dd>{}, {} {}</dd>\n<dt>Date</dt><dd>{}</dd>\n<dt>Total time</dt><dd>{}{}</dd>\n",
-        escape_html(results_.cpu), results_.cores, results_.cores == 1 ? "core" : "cores",
-        escape_html(results_.date), duration(results_.total_seconds), results_.quick ? " (quick run)" : "");
+        charts::escape_html(results_.cpu), results_.cores, results_.cores == 1 ? "core" : "cores",
+        charts::escape_html(results_.date), charts::duration(results_.total_seconds),
+        results_.quick ? " (quick run)" : "");
     add("</dl>\n</footer>\n");
   }
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 
-#include "repro/page_text.hpp"
+#include "charts/text.hpp"
 
 namespace mfga::repro {
 namespace {
@@ -31,7 +31,7 @@ class Column {
   void lay_out() {
     for (const auto& cell : cells_) {
       if (!cell) continue;
-      decimals_ = std::max(decimals_, count_decimals(cell->number));
+      decimals_ = std::max(decimals_, charts::count_decimals(cell->number));
       error_width_ = std::max(error_width_, cell->standard_error.size());
       if (!lowest_ || cell->value < lowest_->value) lowest_ = *cell;
     }
@@ -48,7 +48,7 @@ class Column {
       return fmt::format("<td class=\"{}\"><span class=\"none\">\u2013</span>{}</td>", style_, tail(""));
     // What reads the same is equally good.
     const bool best = emphasise_lowest_ && cell->number == lowest_->number;
-    const std::string number = pad_decimals(cell->number, decimals_);
+    const std::string number = charts::pad_decimals(cell->number, decimals_);
     return fmt::format("<td class=\"{}{}\">{}{}{}{}</td>", style_, best ? " best" : "", best ? "<b>" : "",
                        number, best ? "</b>" : "", tail(cell->standard_error));
   }
@@ -88,12 +88,12 @@ std::optional<Cell> published_cell(const std::optional<double>& value,
 
 std::optional<Cell> seconds_cell(const std::optional<double>& seconds) {
   if (!seconds) return std::nullopt;
-  return Cell(*seconds, short_number(*seconds));
+  return Cell(*seconds, charts::short_number(*seconds));
 }
 
 std::optional<Cell> count_cell(const std::optional<Index>& count) {
   if (!count) return std::nullopt;
-  return Cell(static_cast<double>(*count), with_thousands(*count));
+  return Cell(static_cast<double>(*count), charts::with_thousands(*count));
 }
 
 std::optional<Cell> percent_cell(const std::optional<double>& fraction) {
@@ -108,7 +108,7 @@ std::vector<Column> make_columns(const DatasetResult& dataset, const std::vector
       if (*estimate) errors.push_back((*estimate)->error);
     }
   }
-  const int decimals = shared_decimals(errors);
+  const int decimals = charts::shared_decimals(errors);
   std::vector<Column> columns = {{"", false},    {"", false},         {"", false},    {"set", true},
                                  {"", true},     {"published", true}, {"set", false}, {"theirs", false},
                                  {"set", false}, {"theirs", false}};
@@ -172,7 +172,7 @@ std::string dataset_table(const DatasetResult& dataset) {
   std::string html = fmt::format(
       "<table>\n<caption><span>{}: test error ({}) and seconds. The lowest error of a column is "
       "bold.</caption>\n{}",
-      escape_html(dataset.title), escape_html(dataset.error_unit), table_head(columns));
+      charts::escape_html(dataset.title), charts::escape_html(dataset.error_unit), table_head(columns));
   std::size_t at = 0;
   for (const Part& part : kParts) {
     if (at == rows.size() || rows[at]->part != part.part) continue;
@@ -185,7 +185,7 @@ std::string dataset_table(const DatasetResult& dataset) {
       const std::string seeds =
           row.seeds > 1 ? fmt::format("<small>{} seeds</small>", row.seeds) : std::string();
       fmt::format_to(std::back_inserter(html), "<tr><th scope=\"row\" class=\"method\">{}{}</th>",
-                     escape_html(row.method), seeds);
+                     charts::escape_html(row.method), seeds);
       for (const Column& column : columns) html += column.html(at);
       html += "</tr>\n";
     }

@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "repro/page_text.hpp"
+#include "charts/text.hpp"
 #include "repro/results.hpp"
 
 namespace mfga::repro {
@@ -35,7 +35,8 @@ std::string seconds_text(const std::optional<double>& seconds, int decimals,
 void add_table(const DatasetResult& dataset, std::string& text) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "\n**{}** ({} training rows, {} test rows). {}\n\n", dataset.title,
-                 with_thousands(dataset.n_train), with_thousands(dataset.n_test), dataset.source_note);
+                 charts::with_thousands(dataset.n_train), charts::with_thousands(dataset.n_test),
+                 dataset.source_note);
   text += "| method | M | oracle error | honest error | preprocessing, s | training, s |\n";
   text += "|---|---|---|---|---|---|\n";
   for (const MethodRow& row : dataset.rows) {

@@ -3,6 +3,7 @@
 import pickle
 import time
 
+import pandas
 from scipy.stats import loguniform
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss, mean_squared_error
@@ -15,6 +16,8 @@ FOLDS = 3
 DRAWS = 8
 DRAWS_OF_SMALL_TABLES = 24
 ROWS_OF_SMALL_TABLES = 6000
+MOST_ROWS_OF_A_SEARCH = 10000  # of several classes, each of which has trees of its own in every iteration
+ROWS_OF_RARE_CLASSES = 100
 SHAPES = {
     "learning_rate": loguniform(0.02, 0.3),
     "max_leaf_nodes": [4, 8, 16, 31, 63],
@@ -45,13 +48,20 @@ def tuned_settings(split, scoring, classes):
     else:
         folds = (StratifiedKFold if classes else KFold)(FOLDS, shuffle=True, random_state=0)
     draws = DRAWS_OF_SMALL_TABLES if len(split.train_target) < ROWS_OF_SMALL_TABLES else DRAWS
+    inputs, target, groups = split.train_inputs, split.train_target, split.train_groups
+    if classes and target.nunique() > 2 and len(target) > MOST_ROWS_OF_A_SEARCH:
+        # All rows of rare classes stay, for early stopping needs some of each class in every fold.
+        is_rare = target.map(target.value_counts()) < ROWS_OF_RARE_CLASSES
+        some = target[~is_rare].sample(MOST_ROWS_OF_A_SEARCH - is_rare.sum(), random_state=0)
+        target = pandas.concat([some, target[is_rare]])
+        inputs = inputs.loc[target.index]
 
     def mean_score(settings):
         return cross_val_score(
             make_trees(settings, classes),
-            split.train_inputs,
-            split.train_target,
-            groups=split.train_groups,
+            inputs,
+            target,
+            groups=groups,
             cv=folds,
             scoring=scoring,
         ).mean()

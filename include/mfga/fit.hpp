@@ -59,24 +59,6 @@ struct PathStep {
   int tuning_steps = 0;  // all terms were tuned after this step, by so many moves
 };
 
-// What tuning brought.
-struct TuningReport {
-  bool is_tried = false;
-  bool is_used = false;
-  std::string reason;           // if it was to be tried and is not used: why
-  double held_out_without = 0;  // mean loss of held-out rows without and with it
-  double held_out_with = 0;
-};
-
-// A number of terms that held-out rows were asked about.
-struct TriedSize {
-  Index terms = 0;
-  double held_out = 0;        // mean loss of held-out rows
-  double standard_error = 0;  // of that mean
-  double ridge = 0;
-  bool is_chosen = false;
-};
-
 struct FitReport {
   std::string engine;
   std::string features;
@@ -98,7 +80,10 @@ struct FitReport {
   double stability = -1;
   TuningReport tuning;
   std::vector<TriedSize> sizes;  // if the number of terms was chosen by held-out rows
-  int metric_rounds = 0;         // of those of a learned metric, how many held-out rows gained by
+  std::vector<TriedSize>
+      smaller_sizes;  // if it was given: held-out rows on the way to it, where they were asked
+  std::vector<TriedDictionary> dictionaries;  // if held-out rows chose from several
+  int metric_rounds = 0;  // of those of a learned metric, how many held-out rows gained by
   std::vector<std::string> warnings;
   std::vector<std::string> cut_short;  // what the time limit, or a stop, left out or ended early
   bool stopped = false;                // the progress callback asked for a stop

@@ -58,6 +58,58 @@ struct Place {
   double value = 0;
 };
 
+// What tuning brought.
+struct TuningReport {
+  bool is_tried = false;
+  bool is_used = false;
+  std::string reason;           // if it was to be tried and is not used: why
+  double held_out_without = 0;  // mean loss of held-out rows without and with it
+  double held_out_with = 0;
+};
+
+// A number of terms that held-out rows were asked about.
+struct TriedSize {
+  Index terms = 0;
+  double held_out = 0;        // mean loss of held-out rows
+  double standard_error = 0;  // of that mean
+  double ridge = 0;
+  bool is_chosen = false;
+};
+
+// A dictionary that held-out rows were asked about.
+struct TriedDictionary {
+  std::string features;
+  double held_out = 0;  // mean loss of held-out rows; of those that are out early, with fewer rows and terms
+  int heats = 1;        // that it was in
+  bool is_chosen = false;
+};
+
+// A ridge that held-out rows were asked about, with the model's number of terms.
+struct TriedRidge {
+  double ridge = 0;
+  double held_out = 0;
+  double standard_error = 0;
+};
+
+// The mean loss on the training rows with so many terms.
+struct TrainingLoss {
+  Index terms = 0;
+  double risk = 0;
+};
+
+// What was tried and chosen on the way to a model. Empty where it is not known, as in files of versions that
+// did not keep it. Numbers have six digits, and of long lists some entries are left out.
+struct FitRecord {
+  std::vector<TriedSize> sizes;
+  std::vector<TriedRidge> ridges;
+  std::vector<TriedDictionary> dictionaries;
+  std::vector<TrainingLoss> path;
+  TuningReport tuning;
+  Index candidates = 0;   // 0: not known
+  double stability = -1;  // see FitReport
+  double seconds = 0;     // of the fit, where it has just been made: files of the same fit are the same
+};
+
 // How the model came about; for the reader, not needed to predict.
 struct TrainingRecord {
   Index rows = 0;
@@ -67,6 +119,7 @@ struct TrainingRecord {
   double risk = 0;
   int tuning_steps = 0;  // by which terms were moved after their selection
   double bend = 0;       // of log-cosh costs of coefficients; 0: they are squares
+  FitRecord fit = {};
 };
 
 struct Model {

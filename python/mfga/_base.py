@@ -10,6 +10,7 @@ from . import _core, _input
 from ._explain import Explanation
 from ._options import option_texts, python_spelling, seed_of, spelled, threads_of
 from ._progress import with_line
+from ._report import Reported
 from ._saved import names_of
 from ._show import Shown
 
@@ -156,7 +157,7 @@ def undone_if_it_fails(fit):
     return fit_or_undo
 
 
-class Estimator(Shown, BaseEstimator):
+class Estimator(Shown, Reported, BaseEstimator):
     """What regression and classification share."""
 
     _option_names = FIT_OPTIONS
@@ -365,6 +366,28 @@ class Estimator(Shown, BaseEstimator):
         check_is_fitted(self)
         with python_spelling():
             self._model.save(str(path))
+
+    def export(self, format, path=None):
+        """Write the model as a program in another language, or in a format that other tools read.
+
+        Parameters
+        ----------
+        format : {"c", "cpp", "python", "sql", "latex", "sympy", "onnx", "pmml", "json"}
+            What the file is.
+        path : str, path or None, default=None
+            Of the file; an existing one is replaced whole or not at all. None: nothing is written.
+
+        Returns
+        -------
+        content : str, or bytes for "onnx"
+            Of the file.
+        """
+        check_is_fitted(self)
+        with python_spelling():
+            content = self._model.exported(format)
+            if path is not None:
+                self._model.save_export(format, str(path))
+        return content if format == "onnx" else content.decode()
 
     @classmethod
     def load(cls, path):

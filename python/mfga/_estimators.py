@@ -158,6 +158,10 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
         values = self._values("predictions", X)
         return values.reshape(-1, 1) if values.ndim == 1 and self._has_columns_of_targets else values
 
+    def _report_targets(self, y):
+        """Give the library's targets: target after target."""
+        return np.asarray(y, dtype=np.float64).T.ravel()
+
     def _take(self, model, path):
         super()._take(model, path)
         self._has_columns_of_targets = len(model.output_names) > 1
@@ -346,6 +350,15 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         """
         positions = self._values("predictions", X).astype(np.intp)
         return self.classes_[positions]
+
+    def _report_targets(self, y):
+        """Give the library's targets: positions among the classes."""
+        y = column_or_1d(y)
+        places = {label: float(place) for place, label in enumerate(self.classes_.tolist())}
+        unknown = sorted({repr(label) for label in np.unique(y).tolist() if label not in places})
+        if unknown:
+            raise ValueError(f"y has classes that the model does not know: {', '.join(unknown)}")
+        return [places[label] for label in y.tolist()]
 
     def _take(self, model, path):
         super()._take(model, path)

@@ -18,6 +18,8 @@
 
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
+#include "mfga/export.hpp"
+#include "mfga/report.hpp"
 #include "mfga/version.hpp"
 #include "src/arrays.hpp"
 #include "src/options.hpp"
@@ -131,6 +133,18 @@ std::unique_ptr<SharedModel> terms_as_outputs(const SharedModel& shared) {
     model.terms[i].coefficients[i] = 1;
   }
   return std::make_unique<SharedModel>(std::move(model));
+}
+
+// A page about the model; without rows, what needs none.
+std::string page_of(const SharedModel& shared, const std::optional<Array>& x,
+                    const std::optional<Numbers>& targets, const std::optional<Numbers>& weights,
+                    const std::string& title, int threads) {
+  std::optional<ReportData> data;
+  if (x) data = ReportData{.x = table_of(*x)};
+  if (data && targets) data->targets = span_of(*targets);
+  if (data && weights) data->weights = span_of(*weights);
+  const nb::gil_scoped_release release;
+  return report_page(shared.model(), data, {.title = title, .threads = threads});
 }
 
 bool has_infinite(const Array& x) {
@@ -411,12 +425,26 @@ NB_MODULE(_core, m) {
       .def("probabilities", values_of<Wanted::kProbabilities>, "x"_a, "threads"_a = 0)
       .def("explain", explain_rows, "x"_a, "by_column"_a, "threads"_a = 0)
       .def("terms_as_outputs", terms_as_outputs)
+      .def("report", page_of, "x"_a.none(), "targets"_a.none(), "weights"_a.none(), "title"_a, "threads"_a)
       .def(
           "formula",
           [](const SharedModel& shared, std::size_t most) { return formula_text(shared.model(), most); },
           "most_terms"_a)
       .def("table_formula", [](const SharedModel& shared) { return table_formula_text(shared.model()); })
       .def("full_formula", [](const SharedModel& shared) { return full_formula_text(shared.model()); })
+      .def(
+          "exported",
+          [](const SharedModel& shared, const std::string& format) {
+            const std::string content = export_model(shared.model(), format);
+            return nb::bytes(content.data(), content.size());
+          },
+          "format"_a)
+      .def(
+          "save_export",
+          [](const SharedModel& shared, const std::string& format, const std::string& path) {
+            save_export(shared.model(), format, path);
+          },
+          "format"_a, "path"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("terms", [](const SharedModel& shared) { return terms_of(shared.model()); })
       .def_prop_ro("n_terms", [](const SharedModel& shared) { return shared.model().terms.size(); })
       .def_prop_ro("task",

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "mfga/views.hpp"
@@ -40,18 +41,15 @@ class Arena {
     return slot.memory.get();
   }
 
-  // The same for single-precision numbers.
-  float* take_single(Index count) {
-    count = std::max<Index>(count, 1);
-    return new (take((count + 1) / 2)) float[static_cast<std::size_t>(count)];
+  // The same for other things, which are default-initialised.
+  template <class T>
+  T* take_array(Index count) {
+    static_assert(alignof(T) <= kAlignment && std::is_trivially_destructible_v<T>);
+    const auto size = static_cast<std::size_t>(std::max<Index>(count, 1));
+    return new (take(static_cast<Index>((size * sizeof(T) + sizeof(double) - 1) / sizeof(double)))) T[size];
   }
-
-  // The same for addresses of numbers.
-  const double** take_addresses(Index count) {
-    static_assert(sizeof(const double*) <= sizeof(double));
-    count = std::max<Index>(count, 1);
-    return new (take(count)) const double*[static_cast<std::size_t>(count)];
-  }
+  float* take_single(Index count) { return take_array<float>(count); }
+  const double** take_addresses(Index count) { return take_array<const double*>(count); }
 
  private:
   static constexpr std::size_t kAlignment = 64;

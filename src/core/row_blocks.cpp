@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -15,14 +16,7 @@
 namespace mfga {
 namespace {
 
-// Rows up to a whole tile, and a little more: an odd number of cache lines per row, in both precisions, so
-// that rows do not evict each other from the first-level cache as those a power of two apart would.
-Index padded(Index rows) {
-  constexpr Index kLines = 16;  // numbers in a cache line of floats, in two of doubles
-  Index lines = (rows + kLines - 1) / kLines;
-  if (lines % 2 == 0) ++lines;
-  return lines * kLines;
-}
+Index to_whole_tiles(Index rows) { return (rows + kRowTile - 1) / kRowTile * kRowTile; }
 
 // |x_n|^2 for n < count.
 MFGA_VECTORISED void sum_squares(const double* values, Index stride, Index inputs, Index count, double* out) {
@@ -148,11 +142,33 @@ BlockedRows BlockedRows::without_inputs() const {
   result.missing_marks_.clear();
   result.warped_values_ = nullptr;
   result.mixing_ = nullptr;
+  result.kept_blocks_ = nullptr;
+  return result;
+}
+
+BlockedRows BlockedRows::kept(Workers& workers) const {
+  constexpr Index kMostNumbers = Index{1} << 23U;  // 64 MiB
+  constexpr std::size_t kAlignment = 64;           // as that of an arena
+  const Index in_block = (inputs() + 1) * kBlockStride;
+  if (kept_blocks_ != nullptr || blocks() > kMostNumbers / in_block) return *this;
+  const std::shared_ptr<double> all(
+      static_cast<double*>(::operator new (static_cast<std::size_t>(blocks() * in_block) * sizeof(double),
+                                           std::align_val_t{kAlignment})),
+      [](double* numbers) { ::operator delete (numbers, std::align_val_t{kAlignment}); });
+  for_each_block(*this, workers, [&](const RowBlock& block, Arena& /*arena*/) {
+    double* own = all.get() + block.first_row / kBlockRows * in_block;
+    const Index tiled = to_whole_tiles(block.rows);
+    for (Index j = 0; j < block.inputs; ++j, own += block.stride) std::copy_n(block.input(j), tiled, own);
+    std::copy_n(block.square_norms, tiled, own);
+  });
+  BlockedRows result = *this;
+  result.kept_blocks_ = all;
   return result;
 }
 
 BlockedRows BlockedRows::subset(std::span<const Index> positions, Workers* workers) const {
   BlockedRows result = *this;
+  result.kept_blocks_ = nullptr;
   result.rows_ = static_cast<Index>(positions.size());
   std::vector<Index> chosen;
   for (const Index position : positions) chosen.push_back(row_of_table(position));
@@ -195,10 +211,10 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
   RowBlock block;
   block.rows = count;
   block.inputs = inputs();
-  block.stride = padded(count);
+  block.stride = padded_rows(count);
   double* values = arena.take(std::max<Index>(block.inputs, 1) * block.stride);
   double* norms = arena.take(block.stride);
-  const Index tiled = (count + kRowTile - 1) / kRowTile * kRowTile;
+  const Index tiled = to_whole_tiles(count);
   // Where all inputs are warped and kept, the table has nothing to add.
   if (block.inputs == 0) std::fill_n(norms, tiled, 0.0);
   if (block.inputs > 0 && (warped_values_ == nullptr || static_cast<Index>(warped_.size()) < block.inputs)) {
@@ -272,6 +288,7 @@ void BlockedRows::copy_row(Index row, double* out) const {
 
 BlockedRows BlockedRows::mixed(const Matrix& matrix) const {
   BlockedRows result = *this;
+  result.kept_blocks_ = nullptr;
   Matrix product = matrix;
   if (mixing_ != nullptr) {
     const auto n = static_cast<int>(matrix.rows);
@@ -284,6 +301,7 @@ BlockedRows BlockedRows::mixed(const Matrix& matrix) const {
 
 BlockedRows BlockedRows::stretched(std::span<const double> factors) const {
   BlockedRows result = *this;
+  result.kept_blocks_ = nullptr;
   if (mixing_ != nullptr) {
     Matrix matrix = *mixing_;
     for (Index j = 0; j < matrix.rows; ++j)
@@ -315,9 +333,18 @@ double BlockedRows::standardised(Index input, double value) const {
 RowBlock BlockedRows::load(Index block, Arena& arena) const {
   const Index first = block * kBlockRows;
   const Index count = std::min(kBlockRows, rows_ - first);
-  // Past the end of a full block come the first rows of the next.
-  const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
-  RowBlock result = convert(count, arena, [&](Index r) { return std::min(first + r, last); });
+  RowBlock result;
+  if (kept_blocks_ != nullptr) {
+    result.rows = count;
+    result.inputs = inputs();
+    result.stride = padded_rows(count);
+    result.values = kept_blocks_.get() + block * (inputs() + 1) * kBlockStride;
+    result.square_norms = result.input(result.inputs);
+  } else {
+    // Past the end of a full block come the first rows of the next.
+    const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
+    result = convert(count, arena, [&](Index r) { return std::min(first + r, last); });
+  }
   result.first_row = first;
   if (weights_ != nullptr) result.weights = weights_->data() + first;
   return result;

@@ -20,6 +20,16 @@ namespace mfga {
 // more of their time on adding up vector lanes; larger blocks leave the second-level cache.
 inline constexpr Index kBlockRows = 512;
 
+// How far apart the inputs of a block of so many rows lie: whole tiles, and a little more. An odd number of
+// cache lines per input, in both precisions, so that they do not evict each other from the first-level cache
+// as those a power of two apart would.
+constexpr Index padded_rows(Index rows) {
+  constexpr Index kLines = 16;  // numbers in a cache line of floats, in two of doubles
+  const Index lines = (rows + kLines - 1) / kLines;
+  return (lines % 2 == 0 ? lines + 1 : lines) * kLines;
+}
+inline constexpr Index kBlockStride = padded_rows(kBlockRows);
+
 // Where one model input comes from and how it is standardised: (x - mean) / deviation, then the warp, and at
 // last times the stretch. A value that is missing, NaN, becomes 0; or the input tells of it: x is then 1
 // where the value of the column is missing, and else 0.
@@ -59,8 +69,8 @@ struct RowBlock {
 [[nodiscard]] double round_scaled(const double* weights, Index count, float* out);
 
 // A table, or some of its rows in any order, seen through the standardisation. Blocks are converted whenever
-// they are needed, which costs no more than reading converted ones from memory would; so the table is in
-// memory once. Rows may have weights, which go with them wherever they go.
+// they are needed, so the table is in memory once; or, if asked for, all of them once. Rows may have weights,
+// which go with them wherever they go.
 class BlockedRows {
  public:
   BlockedRows(const TableView& table, const std::vector<InputColumn>& inputs);
@@ -72,6 +82,8 @@ class BlockedRows {
   // take longer than all else that is done to a row, and subsets are looked at often. Without workers one
   // thread does it.
   [[nodiscard]] BlockedRows subset(std::span<const Index> positions, Workers* workers = nullptr) const;
+  // The same rows with all blocks converted now, unless they are very many: for those who look at them often.
+  [[nodiscard]] BlockedRows kept(Workers& workers) const;
   // The same rows, and their weights, but no inputs: for sums of what is known of each row already.
   [[nodiscard]] BlockedRows without_inputs() const;
   // These rows with input j times factors[j].
@@ -134,6 +146,7 @@ class BlockedRows {
   // [warped inputs x rows]: before they are stretched; null: found again for every block.
   std::shared_ptr<const Matrix> warped_values_;
   std::shared_ptr<const Matrix> mixing_;
+  std::shared_ptr<const double> kept_blocks_;  // [inputs and square norms x stride] of each; null: not kept
   std::shared_ptr<const std::vector<Index>> chosen_;  // rows of the table; null: all, in their order
   std::shared_ptr<const std::vector<double>> weights_;
   Index rows_;

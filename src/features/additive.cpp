@@ -100,9 +100,10 @@ MFGA_VECTORISED void multiply(const double* a, Index rows, double* out) {
   for (Index n = 0; n < rows; ++n) out[n] *= a[n];
 }
 
+constexpr double kSmallest = 1e-300;  // the logarithm of 0 is not wanted, and multiplied by 0
+
 // sqrt(u) and log(u)
 void set_roots_and_logs(const double* x, const Origin& origin, Index rows, double* roots, double* logs) {
-  constexpr double kSmallest = 1e-300;  // the logarithm of 0 is not wanted, and multiplied by 0
   set_distances(x, origin.zero, origin.scale, 0.0, rows, roots);
   square_roots(roots, rows, roots);
   set_distances(x, origin.zero, origin.scale, kSmallest, rows, logs);
@@ -162,6 +163,19 @@ class AdditiveFamily final : public UnivariateFamily {
       text += fmt::format(" * {}({})", wave_name(parameters.sine), writer.shifted(angle, shift));
     }
     return {std::sqrt(atom.nu * scale), text};
+  }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    const AdditiveParameters parameters(atom.parameters);
+    const auto [zero, scale] = parameters.origin;
+    const Expression x = inputs[static_cast<std::size_t>(atom.inputs[0])];
+    const Expression distance = graph.times(graph.plus(x, -zero), scale);
+    const Expression root = graph.sqrt(graph.max(graph.constant(0), distance));
+    if (parameters.is_constant_wave()) return graph.times(root, std::sqrt(atom.nu));
+    const Expression logarithm = graph.log(graph.max(graph.constant(kSmallest), distance));
+    const Expression angle = graph.times(logarithm, parameters.frequency);
+    const Expression wave = parameters.sine == 0 ? graph.cos(angle) : graph.sin(angle);
+    return graph.times(graph.product({root, wave}), std::sqrt(atom.nu));
   }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 4> kFields = {{{"zero"}, {"scale"}, {"frequency"}, {"sine"}}};

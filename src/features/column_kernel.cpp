@@ -1,6 +1,7 @@
 // What atoms hold of the kernel whose columns they are, and how it is written.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "features/formula.hpp"
@@ -105,6 +106,26 @@ std::string column_text(const Kernel& kernel, std::span<const double> centre, Fo
   if (kernel.parameter == 0.5) return fmt::format("exp(-{})", t);
   return fmt::format("(1 + {}{}) * exp(-{})", t, kernel.parameter == 1.5 ? "" : fmt::format(" + {}^2 / 3", t),
                      t);
+}
+
+Expression column_expression(const Kernel& kernel, std::span<const double> centre,
+                             std::span<const Expression> inputs, ExpressionGraph& graph) {
+  const double inverse_square = 1 / (kernel.sigma * kernel.sigma);
+  if (kernel.name == Kernel::Name::kPolynomial) {
+    const Expression projection = graph.sum(inputs, centre);
+    return graph.power(graph.plus(graph.times(projection, inverse_square), 1),
+                       static_cast<int>(kernel.parameter));
+  }
+  if (kernel.name == Kernel::Name::kLaplace)
+    return graph.exp(graph.times(graph.distance(inputs, centre), -1 / kernel.sigma));
+  const Expression square = graph.square_distance(inputs, centre);
+  if (kernel.name == Kernel::Name::kGaussian) return graph.exp(graph.times(square, -0.5 * inverse_square));
+  const Expression t = graph.times(graph.sqrt(square), std::sqrt(2 * kernel.parameter) / kernel.sigma);
+  const Expression decay = graph.exp(graph.times(t, -1));
+  if (kernel.parameter == 0.5) return decay;
+  const double cube = kernel.parameter == 2.5 ? 1.0 / 3 : 0;
+  const Expression polynomial = graph.sum(std::array{t, graph.power(t, 2)}, std::array{1.0, cube}, 1);
+  return graph.product({polynomial, decay});
 }
 
 }  // namespace mfga

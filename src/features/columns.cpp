@@ -1,5 +1,7 @@
 #include "features/columns.hpp"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -15,6 +17,15 @@ namespace {
 double between(double low, double high) {
   const double middle = low + (high - low) / 2;
   return middle > low ? middle : high;
+}
+
+// Adds a value that is not below those already there.
+void add_largest(double value, double weight, ColumnSample& sample) {
+  if (sample.values.empty() || value != sample.values.back()) {
+    sample.values.push_back(value);
+    sample.weights.push_back(0);
+  }
+  sample.weights.back() += weight;
 }
 
 }  // namespace
@@ -65,21 +76,22 @@ std::vector<ColumnSample> column_samples(const BlockedRows& rows, std::uint64_t 
   std::vector<ColumnSample> samples(static_cast<std::size_t>(rows.inputs()));
   workers.run(rows.inputs(), [&](Index j) {
     const auto column = static_cast<std::size_t>(j);
+    const double* values = block.input(j);
+    if (block.weights == nullptr) {
+      std::vector<double> sorted(values, values + count);
+      if (!ranges.empty()) sorted.insert(sorted.end(), {ranges[column].lowest, ranges[column].highest});
+      hwy::Sorter()(sorted.data(), sorted.size(), hwy::SortAscending());
+      for (const double value : sorted) add_largest(value, 1, samples[column]);
+      return;
+    }
     std::vector<std::pair<double, double>> weighted;
-    for (Index n = 0; n < count; ++n)
-      weighted.emplace_back(block.input(j)[n], block.weights == nullptr ? 1 : block.weights[n]);
+    for (Index n = 0; n < count; ++n) weighted.emplace_back(values[n], block.weights[n]);
     if (!ranges.empty()) {
       weighted.emplace_back(ranges[column].lowest, unit);
       weighted.emplace_back(ranges[column].highest, unit);
     }
     std::ranges::sort(weighted);
-    for (const auto& [value, weight] : weighted) {
-      if (samples[column].values.empty() || value != samples[column].values.back()) {
-        samples[column].values.push_back(value);
-        samples[column].weights.push_back(0);
-      }
-      samples[column].weights.back() += weight;
-    }
+    for (const auto& [value, weight] : weighted) add_largest(value, weight, samples[column]);
   });
   return samples;
 }

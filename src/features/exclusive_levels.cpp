@@ -23,7 +23,7 @@ bool has_two_levels(const Atom& atom, std::span<const Index> text_columns) {
 // not wanted are left behind.
 class ChosenCandidates final : public CandidateFamily, public SingleCorrelator {
  public:
-  ChosenCandidates(std::unique_ptr<CandidateFamily> all, std::vector<Index> chosen)
+  ChosenCandidates(std::shared_ptr<const CandidateFamily> all, std::vector<Index> chosen)
       : all_(std::move(all)), chosen_(std::move(chosen)) {}
 
   [[nodiscard]] Index size() const override { return static_cast<Index>(chosen_.size()); }
@@ -61,6 +61,12 @@ class ChosenCandidates final : public CandidateFamily, public SingleCorrelator {
     add_chosen(sums, out);
   }
 
+  [[nodiscard]] double kept_bytes(Index rows) const override { return all_->kept_bytes(rows); }
+  [[nodiscard]] std::unique_ptr<CandidateFamily> kept_for(const BlockedRows& rows,
+                                                          Workers& workers) const override {
+    return std::make_unique<ChosenCandidates>(all_->kept_for(rows, workers), chosen_);
+  }
+
  private:
   static double* zeros(Index count, Arena& arena) {
     double* const numbers = arena.take(count);
@@ -71,7 +77,7 @@ class ChosenCandidates final : public CandidateFamily, public SingleCorrelator {
     for (std::size_t i = 0; i < chosen_.size(); ++i) out[i] += sums[chosen_[i]];
   }
 
-  std::unique_ptr<CandidateFamily> all_;
+  std::shared_ptr<const CandidateFamily> all_;
   std::vector<Index> chosen_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/arena.hpp"
+#include "core/expression.hpp"
 #include "core/row_blocks.hpp"
 #include "mfga/dictionary.hpp"
 
@@ -175,6 +176,9 @@ class FeatureFamily {
   // If the family's atoms are monomials, products of atoms can be computed together.
   [[nodiscard]] virtual std::optional<Monomial> monomial(const Atom& /*atom*/) const { return std::nullopt; }
   [[nodiscard]] virtual AtomFormula describe(const Atom& atom, FormulaWriter& writer) const = 0;
+  // The atom as a function of all inputs of the model, to be computed elsewhere.
+  [[nodiscard]] virtual Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                              ExpressionGraph& graph) const = 0;
   // Throws Error(kBadData) if an atom (read from a file) is not one of this family.
   virtual void validate(const Atom& atom, Index n_inputs) const = 0;
   // Whether atoms have numbers in common, Atom::shared.

@@ -294,6 +294,11 @@ class FourierFamily final : public ProjectedFamily {
     return {std::sqrt(atom.nu), fmt::format("cos({})", writer.shifted(writer.sum(frequency, writer.names()),
                                                                       atom.parameters[0]))};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    const std::span<const double> frequency = std::span(atom.parameters).subspan(1);
+    return graph.times(graph.cos(graph.sum(inputs, frequency, atom.parameters[0])), std::sqrt(atom.nu));
+  }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 2> kFields = {
         {{"phase"}, {"frequency", ParameterField::Size::kPerInput}}};

@@ -8,7 +8,7 @@
 // and those of the products of two inputs to the product of their kernels.
 //
 // Correlations of products are the entries of H diag(w) H^T, H [hinges x rows], of which only a few rows
-// exist at a time.
+// exist at a time; those of two inputs with many knots come from sums over bins.
 #include "features/hinge.hpp"
 
 #include <cblas.h>
@@ -17,12 +17,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 
 #include "core/row_kernels.hpp"
 #include "core/vectorise.hpp"
 #include "features/columns.hpp"
 #include "features/exclusive_levels.hpp"
 #include "features/formula.hpp"
+#include "features/hinge_products.hpp"
 #include "features/knotted_candidates.hpp"
 #include "mfga/error.hpp"
 
@@ -140,6 +143,18 @@ class HingeDerivatives final : public AtomDerivatives {
   std::vector<Atom> atoms_;
 };
 
+// The bins of some inputs' values, [inputs x rows].
+struct KeptBins {
+  Index rows;
+  std::vector<std::uint16_t> values;
+  [[nodiscard]] std::uint16_t* of(Index input, Index first_row) {
+    return values.data() + input * rows + first_row;
+  }
+  [[nodiscard]] const std::uint16_t* of(Index input, Index first_row) const {
+    return values.data() + input * rows + first_row;
+  }
+};
+
 // All hinges, then all products of two, in the order of the first hinge and then of the second.
 class HingeCandidates final : public CandidateFamily {
  public:
@@ -148,16 +163,34 @@ class HingeCandidates final : public CandidateFamily {
       : singles_(knotted_candidates(family, hinges, KnotShape::kHinges)), nu_(nu) {
     for (const Atom& hinge : hinges) {
       if (inputs_.empty() || inputs_.back().input != hinge.inputs[0])
-        inputs_.push_back({hinge.inputs[0], static_cast<Index>(hinges_.size()), 0});
+        inputs_.push_back({hinge.inputs[0], static_cast<Index>(hinges_.size()), 0, {}, 0});
       ++inputs_.back().hinges;
       hinges_.push_back({hinge_of(hinge, 0), std::sqrt(hinge.nu / nu)});
     }
-    for (const InputHinges& input : inputs_) {
+    for (InputHinges& input : inputs_) {
       for (Index i = 0; i < input.hinges; ++i) {
         const Index partners = static_cast<Index>(hinges_.size()) - input.end();
         offsets_.push_back(offsets_.back() + partners);
       }
+      bin_those_of_many_knots(input);
     }
+  }
+  HingeCandidates(const HingeCandidates& other, const BlockedRows& rows, Workers& workers)
+      : singles_(other.singles_->kept_bytes(rows.rows()) > 0 ? other.singles_->kept_for(rows, workers)
+                                                             : other.singles_),
+        nu_(other.nu_),
+        hinges_(other.hinges_),
+        inputs_(other.inputs_),
+        n_binned_(other.n_binned_),
+        offsets_(other.offsets_) {
+    KeptBins kept{rows.rows(), std::vector<std::uint16_t>(static_cast<std::size_t>(n_binned_ * rows.rows()))};
+    for_each_block(rows, workers, [&](const RowBlock& block, Arena& /*arena*/) {
+      for (const InputHinges& input : inputs_) {
+        if (input.bins)
+          input.bins->find(block.input(input.input), block.rows, kept.of(input.binned, block.first_row));
+      }
+    });
+    kept_ = std::move(kept);
   }
 
   [[nodiscard]] Index size() const override { return singles_->size() + offsets_.back(); }
@@ -181,9 +214,10 @@ class HingeCandidates final : public CandidateFamily {
   void correlate(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
                  double* out, Index out_stride, Arena& arena) const override {
     singles_->correlate(block, weights, weight_stride, columns, out, out_stride, arena);
+    out += singles_->size();
     for (Index c = 0; c < columns; ++c)
-      add_pairs(block, weights + c * weight_stride, Power::kOne, out + c * out_stride + singles_->size(),
-                arena);
+      add_pairs(block, weights + c * weight_stride, Power::kOne, out + c * out_stride, arena);
+    if (n_binned_ > 1) add_binned_pairs(block, weights, weight_stride, columns, out, out_stride, arena);
   }
 
   void add_square_norms(const RowBlock& block, double* out, Arena& arena) const override {
@@ -193,6 +227,16 @@ class HingeCandidates final : public CandidateFamily {
     std::fill_n(ones, block.rows, 1.0);
     add_pairs(block, block.weights != nullptr ? block.weights : ones, Power::kTwo, out + singles_->size(),
               arena);
+  }
+
+  [[nodiscard]] double kept_bytes(Index rows) const override {
+    if (n_binned_ < 2) return 0;
+    return static_cast<double>(n_binned_) * static_cast<double>(rows) * sizeof(std::uint16_t) +
+           singles_->kept_bytes(rows);
+  }
+  [[nodiscard]] std::unique_ptr<CandidateFamily> kept_for(const BlockedRows& rows,
+                                                          Workers& workers) const override {
+    return std::make_unique<HingeCandidates>(*this, rows, workers);
   }
 
  private:
@@ -206,8 +250,21 @@ class HingeCandidates final : public CandidateFamily {
     Index input;
     Index first;
     Index hinges;
+    std::optional<KnotBins> bins;  // where products with others that have them come from sums over bins
+    Index binned;                  // its place among those
     [[nodiscard]] Index end() const { return first + hinges; }
   };
+
+  void bin_those_of_many_knots(InputHinges& input) {
+    constexpr Index kFewest = 6;  // with fewer hinges their products take no longer one by one
+    constexpr Index kMost = 62;   // with more, the cells of two inputs would leave the second-level cache
+    if (input.hinges < kFewest || input.hinges > kMost) return;
+    std::vector<double> knots;
+    for (Index h = input.first; h < input.end(); h += 2)
+      knots.push_back(hinges_[static_cast<std::size_t>(h)].hinge.knot);
+    input.bins.emplace(std::move(knots));
+    input.binned = n_binned_++;
+  }
 
   void set_values(const RowBlock& block, Index first, Index end, Power power, double* out) const {
     for (Index h = first; h < end; ++h, out += block.stride) {
@@ -217,22 +274,28 @@ class HingeCandidates final : public CandidateFamily {
     }
   }
 
-  // Some inputs' hinges, weighted, with those of each later input.
+  // Some inputs' hinges, weighted, with those of each later input; without the pairs of add_binned_pairs.
   void add_pairs(const RowBlock& block, const double* weights, Power power, double* out, Arena& arena) const {
     constexpr Index kPanel = 48;  // hinges whose values stay in the second-level cache
+    const auto is_binned = [&](std::size_t input) { return power == Power::kOne && inputs_[input].bins; };
+    if (power == Power::kOne && n_binned_ == std::ssize(inputs_)) return;
     for (std::size_t panel = 0, panel_end = 0; panel + 1 < inputs_.size(); panel = panel_end) {
       const Index first = inputs_[panel].first;
       panel_end = panel + 1;
-      while (panel_end < inputs_.size() && inputs_[panel_end].end() - first <= kPanel) ++panel_end;
+      while (panel_end < inputs_.size() && inputs_[panel_end].end() - first <= kPanel &&
+             is_binned(panel_end) == is_binned(panel))
+        ++panel_end;
       const Index height = inputs_[panel_end - 1].end() - first;
 
       const Arena::Scope scope(arena);
       double* weighted = arena.take(height * block.stride);
       set_values(block, first, first + height, power, weighted);
       for (Index i = 0; i < height; ++i) multiply(weights, block.rows, weighted + i * block.stride);
-      for (std::size_t partner = panel + 1; partner < inputs_.size(); ++partner)
+      for (std::size_t partner = panel + 1; partner < inputs_.size(); ++partner) {
+        if (is_binned(panel) && is_binned(partner)) continue;
         add_pairs_with(block, inputs_[partner], first, weighted,
                        std::min(height, inputs_[partner].first - first), power, out, arena);
+      }
     }
   }
 
@@ -247,18 +310,80 @@ class HingeCandidates final : public CandidateFamily {
     add_row_products(weighted, height, block.stride, values, partner.hinges, block.stride, block.rows,
                      products, partner.hinges);
     for (Index i = 0; i < height; ++i) {
-      // The partners of a hinge are the last of all.
-      const Index end = offsets_[static_cast<std::size_t>(first + i) + 1];
-      double* own = out + end - (static_cast<Index>(hinges_.size()) - partner.first);
+      double* own = out + first_product(first + i, partner);
       for (Index j = 0; j < partner.hinges; ++j) own[j] += kernel_factor * products[i * partner.hinges + j];
     }
   }
 
-  std::unique_ptr<CandidateFamily> singles_;
+  // The product of a hinge with the first one of a later input.
+  [[nodiscard]] Index first_product(Index hinge, const InputHinges& partner) const {
+    // The partners of a hinge are the last of all.
+    return offsets_[static_cast<std::size_t>(hinge) + 1] -
+           (static_cast<Index>(hinges_.size()) - partner.first);
+  }
+
+  [[nodiscard]] BinnedRows binned_rows(const RowBlock& block, const InputHinges& input, Arena& arena) const {
+    const double* x = block.input(input.input);
+    const std::uint16_t* bins = nullptr;
+    if (kept_) {
+      bins = kept_->of(input.binned, block.first_row);
+    } else {
+      auto* found = arena.take_array<std::uint16_t>(block.rows);
+      input.bins->find(x, block.rows, found);
+      bins = found;
+    }
+    double* distances = arena.take(block.rows);
+    for (Index n = 0; n < block.rows; ++n) distances[n] = x[n] - input.bins->lower()[bins[n]];
+    return {&*input.bins, bins, distances};
+  }
+
+  // Products of two inputs that both have bins; of two columns of weights at a time.
+  void add_binned_pairs(const RowBlock& block, const double* weights, Index weight_stride, Index columns,
+                        double* out, Index out_stride, Arena& arena) const {
+    const Arena::Scope scope(arena);
+    auto* all_rows = arena.take_array<BinnedRows>(n_binned_);
+    Index most_hinges = 0;
+    for (const InputHinges& input : inputs_) {
+      if (!input.bins) continue;
+      all_rows[input.binned] = binned_rows(block, input, arena);
+      most_hinges = std::max(most_hinges, input.hinges);
+    }
+    auto* weighted = arena.take_array<WeightedRow>(block.rows);
+    auto* products = arena.take_array<Two>(most_hinges * most_hinges);
+    for (Index c = 0; c < columns; c += 2) {
+      const double* own = weights + c * weight_stride;
+      const Index n_columns = std::min<Index>(2, columns - c);
+      for (auto first = inputs_.begin(); first != inputs_.end(); ++first) {
+        if (!first->bins) continue;
+        const BinnedRows& rows = all_rows[first->binned];
+        set_weighted_rows(own, n_columns == 2 ? own + weight_stride : own, rows, block.rows, weighted);
+        for (auto second = first + 1; second != inputs_.end(); ++second) {
+          if (!second->bins) continue;
+          set_hinge_products(rows, weighted, all_rows[second->binned], block.rows, products, arena);
+          for (Index k = 0; k < n_columns; ++k)
+            add_products(*first, *second, products, k, out + (c + k) * out_stride);
+        }
+      }
+    }
+  }
+
+  void add_products(const InputHinges& first, const InputHinges& second, const Two* products, Index column,
+                    double* out) const {
+    const double factor = std::sqrt(nu_) * hinges_[static_cast<std::size_t>(first.first)].factor *
+                          hinges_[static_cast<std::size_t>(second.first)].factor;
+    for (Index i = 0; i < first.hinges; ++i) {
+      double* own = out + first_product(first.first + i, second);
+      for (Index j = 0; j < second.hinges; ++j) own[j] += factor * products[i * second.hinges + j][column];
+    }
+  }
+
+  std::shared_ptr<const CandidateFamily> singles_;
   double nu_;
   std::vector<ScaledHinge> hinges_;
   std::vector<InputHinges> inputs_;
+  Index n_binned_ = 0;
   std::vector<Index> offsets_{0};  // first product of each hinge with later ones, and their number
+  std::optional<KeptBins> kept_;   // of the rows of a search
 };
 
 class HingeFamily final : public FeatureFamily {
@@ -315,6 +440,17 @@ class HingeFamily final : public FeatureFamily {
     std::string text = hinge_text(hinge_of(atom, 0), writer);
     if (atom.inputs.size() == 2) text += " * " + hinge_text(hinge_of(atom, 1), writer);
     return {std::sqrt(atom.nu), text};
+  }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    std::vector<Expression> factors;
+    for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
+      const auto [input, knot, side] = hinge_of(atom, i);
+      const Expression x = inputs[static_cast<std::size_t>(input)];
+      const Expression beyond = graph.sum(std::span(&x, 1), std::span(&side, 1), -side * knot);
+      factors.push_back(graph.max(graph.constant(0), beyond));
+    }
+    return graph.times(graph.product(factors), std::sqrt(atom.nu));
   }
   void validate(const Atom& atom, Index /*n_inputs*/) const override {
     if (atom.inputs.empty() || atom.inputs.size() > 2 ||

@@ -36,6 +36,10 @@ void validate_column_kernel(const Atom& atom);
 [[nodiscard]] std::string column_text(const Kernel& kernel, std::span<const double> centre,
                                       FormulaWriter& writer);
 
+// The column as a function of the inputs.
+[[nodiscard]] Expression column_expression(const Kernel& kernel, std::span<const double> centre,
+                                           std::span<const Expression> inputs, ExpressionGraph& graph);
+
 class KernelColumns final : public FunctionTiles {
  public:
   struct Column {

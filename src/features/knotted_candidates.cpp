@@ -1,82 +1,48 @@
 #include "features/knotted_candidates.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "core/vectorise.hpp"
+#include "features/knot_bins.hpp"
 #include "features/listed_candidates.hpp"
 #include "features/univariate.hpp"
 
 namespace mfga {
 namespace {
 
-Index atoms_per_knot(KnotShape shape) { return shape == KnotShape::kStep ? 1 : 2; }
+std::size_t atoms_per_knot(KnotShape shape) { return shape == KnotShape::kStep ? 1 : 2; }
 
-// out[i] = how many knots are at most x[i], i < kRows: the bin of the row. The table has the knots and as
-// many NaN as make it one less than a power of two. A search without branches, of some rows side by side:
-// each step of one waits for the last one.
-template <int kRows>
-[[gnu::always_inline]] inline void find_some_bins(const double* x, const double* table,
-                                                  std::uint32_t table_size, std::uint16_t* out) {
-  std::uint32_t bins[kRows] = {};
-  for (std::uint32_t half = (table_size + 1) / 2; half > 0; half /= 2) {
-    for (int i = 0; i < kRows; ++i) bins[i] += x[i] >= table[bins[i] + half - 1] ? half : 0U;
-  }
-  for (int i = 0; i < kRows; ++i) out[i] = static_cast<std::uint16_t>(bins[i]);
-}
-
-MFGA_VECTORISED void find_bins(const double* x, Index rows, const double* table, std::uint32_t table_size,
-                               std::uint16_t* out) {
-  constexpr int kSideBySide = 8;
-  Index n = 0;
-  for (; n + kSideBySide <= rows; n += kSideBySide)
-    find_some_bins<kSideBySide>(x + n, table, table_size, out + n);
-  for (; n < rows; ++n) find_some_bins<1>(x + n, table, table_size, out + n);
-}
-
-// The knots around a bin; the first and the last bin have one.
-struct BinEnds {
-  double lower;
-  double upper;
+// Sums over the rows of a bin of their weight, and of weight times distance to the knot below. Distances are
+// taken here, where they are small, and not as differences of sums of x.
+struct BinSums {
+  Two weight = {};
+  Two from_lower = {};
 };
 
-// Sums over the rows of a bin of their weight, and of weight times distance to the knot below and to that
-// above. Distances are taken here, where they are small, and not as differences of sums of x.
-struct BinSums {
+// The same for the squares of distances.
+struct SquareSums {
   double weight = 0;
   double from_lower = 0;
-  double to_upper = 0;
   double from_lower_squared = 0;
   double to_upper_squared = 0;
 };
 
-MFGA_VECTORISED void add_weights(const std::uint16_t* bins, const double* weights, Index rows,
-                                 BinSums* sums) {
-  for (Index n = 0; n < rows; ++n) sums[bins[n]].weight += weights[n];
+MFGA_VECTORISED void add_weights(const std::uint16_t* bins, const double* weights, const double* more_weights,
+                                 Index rows, BinSums* sums) {
+  for (Index n = 0; n < rows; ++n) sums[bins[n]].weight += Two{weights[n], more_weights[n]};
 }
 
-MFGA_VECTORISED void add_distances(const std::uint16_t* bins, const BinEnds* ends, const double* x,
-                                   const double* weights, Index rows, BinSums* sums) {
+MFGA_VECTORISED void add_distances(const std::uint16_t* bins, const double* lower, const double* x,
+                                   const double* weights, const double* more_weights, Index rows,
+                                   BinSums* sums) {
   for (Index n = 0; n < rows; ++n) {
-    const BinEnds& own = ends[bins[n]];
     BinSums& sum = sums[bins[n]];
-    sum.weight += weights[n];
-    sum.from_lower += weights[n] * (x[n] - own.lower);
-    sum.to_upper += weights[n] * (own.upper - x[n]);
-  }
-}
-
-MFGA_VECTORISED void add_squares(const std::uint16_t* bins, const BinEnds* ends, const double* x, Index rows,
-                                 const double* weights, BinSums* sums) {
-  for (Index n = 0; n < rows; ++n) {
-    const BinEnds& own = ends[bins[n]];
-    BinSums& sum = sums[bins[n]];
-    sum.from_lower_squared += weights[n] * (x[n] - own.lower) * (x[n] - own.lower);
-    sum.to_upper_squared += weights[n] * (own.upper - x[n]) * (own.upper - x[n]);
+    const Two both = {weights[n], more_weights[n]};
+    sum.weight += both;
+    sum.from_lower += both * (x[n] - lower[bins[n]]);
   }
 }
 
@@ -87,14 +53,8 @@ class KnottedInput final : public CandidateFamily {
       : atoms_(std::move(atoms)),
         shape_(shape),
         input_(atoms_.front().inputs[0]),
-        factor_(std::sqrt(atoms_.front().nu)) {
-    for (Index i = 0; i < size(); i += atoms_per_knot(shape))
-      knots_.push_back(atoms_[static_cast<std::size_t>(i)].parameters[0]);
-    for (std::size_t bin = 0; bin <= knots_.size(); ++bin)
-      ends_.push_back({knots_[bin == 0 ? 0 : bin - 1], knots_[std::min(bin, knots_.size() - 1)]});
-    table_ = knots_;
-    table_.resize(std::bit_ceil(knots_.size() + 1) - 1, std::numeric_limits<double>::quiet_NaN());
-  }
+        factor_(std::sqrt(atoms_.front().nu)),
+        bins_(knots_of(atoms_, shape)) {}
 
   [[nodiscard]] Index size() const override { return static_cast<Index>(atoms_.size()); }
   [[nodiscard]] Atom atom(Index candidate) const override {
@@ -113,22 +73,27 @@ class KnottedInput final : public CandidateFamily {
 
   // The bins of the rows of a block.
   void set_bins(const RowBlock& block, std::uint16_t* out) const {
-    find_bins(block.input(input_), block.rows, table_.data(), static_cast<std::uint32_t>(table_.size()), out);
+    bins_.find(block.input(input_), block.rows, out);
   }
   // The same as above, where they are known.
   void correlate(const RowBlock& block, const std::uint16_t* bins, const double* weights, Index weight_stride,
                  Index columns, double* out, Index out_stride, Arena& arena) const {
-    const double* x = block.input(input_);
-    for (Index c = 0; c < columns; ++c) {
-      const Arena::Scope column_scope(arena);
-      BinSums* sums = no_sums(arena);
-      const double* own = weights + c * weight_stride;
+    const Arena::Scope scope(arena);
+    auto* sums = arena.take_array<BinSums>(bins_.count());
+    for (Index c = 0; c < columns; c += 2) {
+      const double* first = weights + c * weight_stride;
+      const bool is_last = c + 1 == columns;
+      const double* second = is_last ? first : first + weight_stride;
+      std::fill_n(sums, bins_.count(), BinSums{});
+      double* own = out + c * out_stride;
+      double* next = is_last ? arena.take(size()) : own + out_stride;  // what nobody asks for goes nowhere
+      if (is_last) std::fill_n(next, size(), 0.0);
       if (shape_ == KnotShape::kStep) {
-        add_weights(bins, own, block.rows, sums);
-        add_steps(sums, factor_, out + c * out_stride);
+        add_weights(bins, first, second, block.rows, sums);
+        add_steps(sums, own, next);
       } else {
-        add_distances(bins, ends_.data(), x, own, block.rows, sums);
-        add_hinges(sums, out + c * out_stride);
+        add_distances(bins, bins_.lower(), block.input(input_), first, second, block.rows, sums);
+        add_hinges(sums, own, next);
       }
     }
   }
@@ -136,48 +101,66 @@ class KnottedInput final : public CandidateFamily {
   void add_square_norms(const RowBlock& block, const std::uint16_t* bins, double* out, Arena& arena) const {
     const Arena::Scope scope(arena);
     const double* x = block.input(input_);
-    BinSums* sums = no_sums(arena);
-    const double* weights = block.weights;
-    if (weights == nullptr) {
-      double* ones = arena.take(block.rows);
-      std::fill_n(ones, block.rows, 1.0);
-      weights = ones;
+    auto* sums = arena.take_array<SquareSums>(bins_.count());
+    for (Index n = 0; n < block.rows; ++n) {
+      const std::size_t bin = bins[n];
+      const double weight = block.weights == nullptr ? 1 : block.weights[n];
+      const double from_lower = x[n] - bins_.lower()[bin];
+      const double to_upper = bins_.width(bin) - from_lower;
+      sums[bin].weight += weight;
+      sums[bin].from_lower += weight * from_lower;
+      sums[bin].from_lower_squared += weight * from_lower * from_lower;
+      sums[bin].to_upper_squared += weight * to_upper * to_upper;
     }
     if (shape_ == KnotShape::kStep) {
-      add_weights(bins, weights, block.rows, sums);
-      add_steps(sums, factor_ * factor_, out);
+      add_counts(sums, out);
     } else {
-      add_distances(bins, ends_.data(), x, weights, block.rows, sums);
-      add_squares(bins, ends_.data(), x, block.rows, weights, sums);
       add_squared_hinges(sums, out);
     }
   }
 
  private:
+  [[nodiscard]] static std::vector<double> knots_of(const std::vector<Atom>& atoms, KnotShape shape) {
+    std::vector<double> knots;
+    for (std::size_t i = 0; i < atoms.size(); i += atoms_per_knot(shape))
+      knots.push_back(atoms[i].parameters[0]);
+    return knots;
+  }
+
   [[nodiscard]] const std::uint16_t* bins_of(const RowBlock& block, Arena& arena) const {
-    constexpr Index kPerDouble = sizeof(double) / sizeof(std::uint16_t);
-    auto* bins =
-        new (arena.take(block.rows / kPerDouble + 1)) std::uint16_t[static_cast<std::size_t>(block.rows)];
+    auto* bins = arena.take_array<std::uint16_t>(block.rows);
     set_bins(block, bins);
     return bins;
   }
 
-  [[nodiscard]] BinSums* no_sums(Arena& arena) const {
-    constexpr auto kNumbers = static_cast<Index>(sizeof(BinSums) / sizeof(double));
-    return new (arena.take(kNumbers * static_cast<Index>(ends_.size()))) BinSums[ends_.size()];
-  }
-
-  void add_steps(const BinSums* sums, double factor, double* out) const {
-    double above = 0;
-    for (std::size_t k = knots_.size(); k-- > 0;) {
+  void add_steps(const BinSums* sums, double* out, double* more_out) const {
+    Two above = {};
+    for (std::size_t k = bins_.knots().size(); k-- > 0;) {
       above += sums[k + 1].weight;
-      out[k] += factor * above;
+      out[k] += factor_ * above[0];
+      more_out[k] += factor_ * above[1];
     }
   }
 
-  // Sums over the rows on one side of a knot, of their weights and of weight times distance to the knot or
-  // its square. From one knot to the next, every distance grows by the gap between the two, and the rows of
-  // the bin in between are added.
+  void add_hinges(const BinSums* sums, double* out, double* more_out) const {
+    for_each_hinge(
+        bins_, Two{}, [&](std::size_t bin) { return sums[bin].weight; },
+        [&](std::size_t bin) { return sums[bin].from_lower; },
+        [&](std::size_t i, const Two& sum) {
+          out[i] += factor_ * sum[0];
+          more_out[i] += factor_ * sum[1];
+        });
+  }
+
+  void add_counts(const SquareSums* sums, double* out) const {
+    double above = 0;
+    for (std::size_t k = bins_.knots().size(); k-- > 0;) {
+      above += sums[k + 1].weight;
+      out[k] += factor_ * factor_ * above;
+    }
+  }
+
+  // As for_each_hinge does it for distances.
   struct SideSums {
     double weight = 0;
     double distance = 0;
@@ -186,48 +169,37 @@ class KnottedInput final : public CandidateFamily {
       square += gap * (2 * distance + gap * weight);
       distance += gap * weight;
     }
+    void add(double more_weight, double more_distance, double more_square) {
+      weight += more_weight;
+      distance += more_distance;
+      square += more_square;
+    }
   };
 
-  // Both sides in one loop, for each step of one waits for the last one.
-  template <class Value>
-  void for_each_side(const BinSums* sums, Value value) const {
+  void add_squared_hinges(const SquareSums* sums, double* out) const {
+    const std::vector<double>& knots = bins_.knots();
     SideSums above;
     SideSums below;
-    const std::size_t count = knots_.size();
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::size_t from_top = count - 1 - k;
+    for (std::size_t k = 0; k < knots.size(); ++k) {
+      const std::size_t from_top = knots.size() - 1 - k;
       if (k > 0) {
-        above.move(knots_[from_top + 1] - knots_[from_top]);
-        below.move(knots_[k] - knots_[k - 1]);
+        above.move(knots[from_top + 1] - knots[from_top]);
+        below.move(knots[k] - knots[k - 1]);
       }
-      const BinSums& upper = sums[from_top + 1];
-      above.weight += upper.weight;
-      above.distance += upper.from_lower;
-      above.square += upper.from_lower_squared;
-      const BinSums& lower = sums[k];
-      below.weight += lower.weight;
-      below.distance += lower.to_upper;
-      below.square += lower.to_upper_squared;
-      value(2 * from_top, above);
-      value(2 * k + 1, below);
+      const SquareSums& upper = sums[from_top + 1];
+      above.add(upper.weight, upper.from_lower, upper.from_lower_squared);
+      const SquareSums& lower = sums[k];
+      below.add(lower.weight, bins_.width(k) * lower.weight - lower.from_lower, lower.to_upper_squared);
+      out[2 * from_top] += factor_ * factor_ * above.square;
+      out[2 * k + 1] += factor_ * factor_ * below.square;
     }
-  }
-
-  void add_hinges(const BinSums* sums, double* out) const {
-    for_each_side(sums, [&](std::size_t i, const SideSums& side) { out[i] += factor_ * side.distance; });
-  }
-  void add_squared_hinges(const BinSums* sums, double* out) const {
-    for_each_side(sums,
-                  [&](std::size_t i, const SideSums& side) { out[i] += factor_ * factor_ * side.square; });
   }
 
   std::vector<Atom> atoms_;
   KnotShape shape_;
   Index input_;
   double factor_;
-  std::vector<double> knots_;
-  std::vector<BinEnds> ends_;  // of each bin
-  std::vector<double> table_;  // see find_bins
+  KnotBins bins_;
 };
 
 // The same with the bins of all rows kept.

@@ -126,6 +126,11 @@ class LandmarkFamily final : public ProjectedFamily {
   [[nodiscard]] AtomFormula describe(const Atom& atom, FormulaWriter& writer) const override {
     return {std::sqrt(atom.nu), column_text(kernel_of(atom), parameters_after_kernel(atom), writer)};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    return graph.times(column_expression(kernel_of(atom), parameters_after_kernel(atom), inputs, graph),
+                       std::sqrt(atom.nu));
+  }
   void validate(const Atom& atom, Index n_inputs) const override {
     ProjectedFamily::validate(atom, n_inputs);
     validate_column_kernel(atom);

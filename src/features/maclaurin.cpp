@@ -341,6 +341,17 @@ class MaclaurinFamily final : public ProjectedFamily {
     }
     return {factor, text.empty() ? "1" : text};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    std::vector<Expression> factors;
+    std::vector<double> weights(inputs.size());
+    for (std::size_t i = 0; i < order_of(atom); ++i) {
+      const std::span<const double> signs = signs_of(atom).subspan(i * inputs.size(), inputs.size());
+      std::ranges::transform(signs, weights.begin(), [&](double sign) { return sign / atom.parameters[0]; });
+      factors.push_back(graph.sum(inputs, weights));
+    }
+    return graph.times(graph.product(factors), std::sqrt(atom.nu));
+  }
   void validate(const Atom& atom, Index n_inputs) const override {
     ProjectedFamily::validate(atom, n_inputs);
     if (!(atom.parameters[0] > 0)) {

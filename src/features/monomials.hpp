@@ -45,6 +45,8 @@ class MonomialFamily : public FeatureFamily {
       std::span<const Atom> atoms, std::span<const double> coefficients) const override;
   // If atoms have a coordinate, it is the logarithm of the width whose square is 1 / (2 rate).
   [[nodiscard]] std::unique_ptr<AtomDerivatives> derivatives(std::span<const Atom> atoms) const override;
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override;
 
  protected:
   [[nodiscard]] std::vector<Monomial> monomials(std::span<const Atom> atoms) const;

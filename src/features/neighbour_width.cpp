@@ -225,6 +225,16 @@ double square_within(std::vector<WeightedSquare>& squares, double part, double u
   return squares.back().square;
 }
 
+// The same where all weigh the same.
+double square_within(std::vector<double>& squares, double part) {
+  std::erase(squares, 0.0);
+  if (squares.empty()) return 0;
+  const auto wanted = std::max(1.0, std::ceil(part * static_cast<double>(squares.size()) * (1 - 1e-12)));
+  const auto place = squares.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
+  std::ranges::nth_element(squares, place);
+  return *place;
+}
+
 }  // namespace
 
 KernelWidth paper_width(const BlockedRows& rows, std::uint64_t seed, Workers& workers) {
@@ -267,17 +277,25 @@ KernelWidth automatic_width(const BlockedRows& rows, std::uint64_t seed, Workers
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(queries), static_cast<int>(count),
                 static_cast<int>(block.inputs), 1.0, block.values + first, static_cast<int>(block.stride),
                 block.values, static_cast<int>(block.stride), 0.0, products, static_cast<int>(count));
-    std::vector<WeightedSquare> squares;
+    std::vector<double> squares;
+    std::vector<WeightedSquare> weighted;
     for (Index q = 0; q < queries; ++q) {
-      squares.clear();
+      squares.resize(static_cast<std::size_t>(count));
       for (Index n = 0; n < count; ++n) {
         const double norms = block.square_norms[first + q] + block.square_norms[n];
         const double square = norms - 2 * products[q * count + n];
-        if (n == first + q) continue;
-        squares.push_back(
-            {square > kRounding * norms ? square : 0, block.weights == nullptr ? 1 : block.weights[n]});
+        squares[static_cast<std::size_t>(n)] = square > kRounding * norms ? square : 0;
       }
-      within[static_cast<std::size_t>(first + q)] = std::sqrt(square_within(squares, kPartWithinWidth, unit));
+      squares[static_cast<std::size_t>(first + q)] = 0;  // like a copy, it does not count
+      double square = 0;
+      if (block.weights == nullptr) {
+        square = square_within(squares, kPartWithinWidth);
+      } else {
+        weighted.clear();
+        for (std::size_t n = 0; n < squares.size(); ++n) weighted.push_back({squares[n], block.weights[n]});
+        square = square_within(weighted, kPartWithinWidth, unit);
+      }
+      within[static_cast<std::size_t>(first + q)] = std::sqrt(square);
     }
   });
   std::vector<double> distances;

@@ -355,6 +355,17 @@ class NystromFamily final : public ProjectedFamily {
     }
     return {std::sqrt(atom.nu), fmt::format("({})", writer.sum(weights, columns))};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    const std::span<const double> weights = parameters_after_kernel(atom);
+    const std::span<const double> landmarks = atom.shared.numbers();
+    std::vector<Expression> columns;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const std::span<const double> landmark = landmarks.subspan(i * inputs.size(), inputs.size());
+      columns.push_back(column_expression(kernel_of(atom), landmark, inputs, graph));
+    }
+    return graph.times(graph.sum(columns, weights), std::sqrt(atom.nu));
+  }
   void validate(const Atom& atom, Index n_inputs) const override {
     ProjectedFamily::validate(atom, n_inputs);
     validate_column_kernel(atom);

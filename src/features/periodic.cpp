@@ -84,6 +84,12 @@ class PeriodicFamily final : public UnivariateFamily {
                         k == 1 ? "" : fmt::format("{} * ", k), writer.is_full() ? "2 * pi *" : "2 pi",
                         writer.name(atom.inputs[0]), writer.number(atom.parameters[0]))};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    const Expression angle = graph.times(inputs[static_cast<std::size_t>(atom.inputs[0])],
+                                         2 * std::numbers::pi * frequency_of(atom));
+    return graph.times(atom.parameters[2] == 0 ? graph.cos(angle) : graph.sin(angle), std::sqrt(atom.nu));
+  }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 3> kFields = {{{"period"}, {"k"}, {"sine"}}};
     return kFields;

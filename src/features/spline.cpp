@@ -199,6 +199,27 @@ class SplineFamily final : public UnivariateFamily {
     return {std::sqrt(atom.nu), fmt::format("B{}({}; {})", knots.size() - 2, writer.name(atom.inputs[0]),
                                             fmt::join(knots, ", "))};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    const Expression x = inputs[static_cast<std::size_t>(atom.inputs[0])];
+    const std::span<const double> knots = atom.parameters;
+    const std::size_t degree = knots.size() - 2;
+    // The functions of degree 0, then those of each higher one, as basis_function computes them.
+    std::vector<Expression> functions;
+    for (std::size_t i = 0; i <= degree; ++i)
+      functions.push_back(graph.subtract(graph.step(x, knots[i]), graph.step(x, knots[i + 1])));
+    for (std::size_t d = 1; d <= degree; ++d) {
+      for (std::size_t i = 0; i + d <= degree; ++i) {
+        const double rise = 1 / (knots[i + d] - knots[i]);
+        const double fall = -1 / (knots[i + d + 1] - knots[i + 1]);
+        const Expression rising = graph.times(graph.plus(x, -knots[i]), rise);
+        const Expression falling = graph.times(graph.plus(x, -knots[i + d + 1]), fall);
+        functions[i] =
+            graph.add(graph.product({rising, functions[i]}), graph.product({falling, functions[i + 1]}));
+      }
+    }
+    return graph.times(functions[0], std::sqrt(atom.nu));
+  }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 1> kFields = {{{"knots", ParameterField::Size::kRest}}};
     return kFields;

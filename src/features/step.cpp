@@ -59,6 +59,11 @@ class StepFamily final : public UnivariateFamily {
     return {std::sqrt(atom.nu),
             fmt::format("[{} >= {}]", writer.name(atom.inputs[0]), writer.number(atom.parameters[0]))};
   }
+  [[nodiscard]] Expression expression(const Atom& atom, std::span<const Expression> inputs,
+                                      ExpressionGraph& graph) const override {
+    return graph.times(graph.step(inputs[static_cast<std::size_t>(atom.inputs[0])], atom.parameters[0]),
+                       std::sqrt(atom.nu));
+  }
   [[nodiscard]] std::span<const ParameterField> parameter_fields() const override {
     static constexpr std::array<ParameterField, 1> kFields = {{{"knot"}}};
     return kFields;

@@ -107,6 +107,13 @@ class LogisticLoss final : public SeparableLoss {
     return std::clamp(std::log((1 + mean) / (1 - mean)), -kLarge, kLarge);
   }
   [[nodiscard]] double prediction(double score) const override { return logistic_probability(score); }
+  // No exponential of a positive number here, either.
+  [[nodiscard]] std::vector<Expression> link(std::span<const Expression> scores,
+                                             ExpressionGraph& graph) const override {
+    const Expression small = graph.exp(graph.times(graph.abs(scores[0]), -1));
+    const Expression is_positive = graph.at_least(scores[0], graph.constant(0));
+    return {graph.quotient(graph.select(is_positive, graph.constant(1), small), graph.plus(small, 1))};
+  }
   [[nodiscard]] std::string_view measure() const override { return "log_loss"; }
   [[nodiscard]] double of_likelihood(double /*mean_loss*/) const override { return 0.5; }
 

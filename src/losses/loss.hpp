@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/expression.hpp"
 #include "mfga/model.hpp"
 #include "mfga/views.hpp"
 
@@ -93,7 +94,13 @@ class Loss {
   }
   // What is predicted where the score is this one; for two classes the probability of the second one.
   [[nodiscard]] virtual double prediction(double score) const { return score; }
-  // The same as a formula in `score`; and what the score of a target is called.
+  // What is predicted from the scores of a row, to be computed elsewhere: a number for each of them; of two
+  // classes, which have one score, the probability of the second one, of more that of each.
+  [[nodiscard]] virtual std::vector<Expression> link(std::span<const Expression> scores,
+                                                     ExpressionGraph& /*graph*/) const {
+    return {scores.begin(), scores.end()};
+  }
+  // The prediction of one score as a formula in `score`; and what the score of a target is called.
   [[nodiscard]] virtual std::string_view prediction_text() const { return "score"; }
   [[nodiscard]] virtual std::string score_text(const std::string& target) const { return target; }
   // What a target must be, such as "a number that is not negative", if this value is not; else empty.
@@ -133,6 +140,10 @@ class SeparableLoss : public Loss {
                                     Index count, double* first, double* second) const = 0;
   [[nodiscard]] virtual double constant_of_one(const TargetColumn& targets) const = 0;
 };
+
+// The link of losses whose score is the logarithm of a mean.
+[[nodiscard]] std::vector<Expression> exponentials_of(std::span<const Expression> scores,
+                                                      ExpressionGraph& graph);
 
 // From its name, such as `squared` or `huber(1.5)`. Throws Error(kInvalidArgument), saying what there is, if
 // there is none or if its parameter is wrong.

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "losses/logistic.hpp"
+#include "losses/softmax.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -52,6 +53,17 @@ class OneVsRestLoss final : public Loss {
       constants.push_back(logistic_loss().best_constant({signs, targets.weights}));
     }
     return constants;
+  }
+  // The softmax of the logarithms of each class's own probability.
+  [[nodiscard]] std::vector<Expression> link(std::span<const Expression> scores,
+                                             ExpressionGraph& graph) const override {
+    std::vector<Expression> logarithms;
+    for (const Expression score : scores) {
+      const Expression small = graph.exp(graph.times(graph.abs(score), -1));
+      logarithms.push_back(
+          graph.subtract(graph.min(score, graph.constant(0)), graph.log(graph.plus(small, 1))));
+    }
+    return softmax_expressions(logarithms, graph);
   }
   [[nodiscard]] std::string_view measure() const override { return "log_loss"; }
   [[nodiscard]] double of_likelihood(double mean_loss) const override {

@@ -48,6 +48,10 @@ class PoissonLoss final : public SeparableLoss {
     return std::log(std::max(targets.mean(), kSmallest));
   }
   [[nodiscard]] double prediction(double score) const override { return std::exp(score); }
+  [[nodiscard]] std::vector<Expression> link(std::span<const Expression> scores,
+                                             ExpressionGraph& graph) const override {
+    return exponentials_of(scores, graph);
+  }
   [[nodiscard]] std::string_view prediction_text() const override { return "exp(score)"; }
   [[nodiscard]] std::string score_text(const std::string& target) const override {
     return "log of the mean of " + target;

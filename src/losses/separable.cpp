@@ -32,4 +32,10 @@ std::vector<double> SeparableLoss::best_constants(const TargetColumns& targets) 
   return constants;
 }
 
+std::vector<Expression> exponentials_of(std::span<const Expression> scores, ExpressionGraph& graph) {
+  std::vector<Expression> result;
+  for (const Expression score : scores) result.push_back(graph.exp(score));
+  return result;
+}
+
 }  // namespace mfga

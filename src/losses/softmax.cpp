@@ -51,6 +51,10 @@ class SoftmaxLoss final : public Loss {
     for (double& constant : constants) constant -= mean;
     return constants;
   }
+  [[nodiscard]] std::vector<Expression> link(std::span<const Expression> scores,
+                                             ExpressionGraph& graph) const override {
+    return softmax_expressions(scores, graph);
+  }
   [[nodiscard]] std::string_view measure() const override { return "log_loss"; }
   [[nodiscard]] double of_likelihood(double /*mean_loss*/) const override { return 0.5; }
 
@@ -136,6 +140,15 @@ void softmax_probabilities(double* scores, Index classes, Index stride) {
     sum += scores[k * stride];
   }
   for (Index k = 0; k < classes; ++k) scores[k * stride] /= sum;
+}
+
+std::vector<Expression> softmax_expressions(std::span<const Expression> scores, ExpressionGraph& graph) {
+  const Expression largest = graph.largest(scores);
+  std::vector<Expression> powers;
+  for (const Expression score : scores) powers.push_back(graph.exp(graph.subtract(score, largest)));
+  const Expression sum = graph.sum(powers, std::vector<double>(powers.size(), 1.0));
+  for (Expression& power : powers) power = graph.quotient(power, sum);
+  return powers;
 }
 
 }  // namespace mfga

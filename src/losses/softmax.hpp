@@ -11,4 +11,8 @@ namespace mfga {
 // Turns the scores of a row, one per class and `stride` apart, into probabilities.
 void softmax_probabilities(double* scores, Index classes, Index stride);
 
+// The same as expressions.
+[[nodiscard]] std::vector<Expression> softmax_expressions(std::span<const Expression> scores,
+                                                          ExpressionGraph& graph);
+
 }  // namespace mfga

@@ -4,6 +4,7 @@
 #include "losses/squared_hinge.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace mfga {
 namespace {
@@ -42,6 +43,11 @@ class SquaredHingeLoss final : public SeparableLoss {
   [[nodiscard]] double constant_of_one(const TargetColumn& targets) const override { return targets.mean(); }
   [[nodiscard]] double prediction(double score) const override {
     return std::clamp(0.5 * (1 + score), kLeast, 1 - kLeast);
+  }
+  [[nodiscard]] std::vector<Expression> link(std::span<const Expression> scores,
+                                             ExpressionGraph& graph) const override {
+    const Expression half = graph.sum(scores, std::array{0.5}, 0.5);
+    return {graph.max(graph.constant(kLeast), graph.min(graph.constant(1 - kLeast), half))};
   }
   [[nodiscard]] std::string_view prediction_text() const override {
     return "max(0.000001, min(0.999999, (1 + score) / 2))";

@@ -31,7 +31,9 @@ FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& fol
   FoldLosses losses;
   for (Index fold = 0; fold < folds.count(); ++fold) {
     losses.emplace_back(n_ridges, n_steps);
-    const FoldData own = fold_data(work, data, candidates, folds.training(fold), folds.held_out(fold));
+    FoldData own = fold_data(work, data, candidates, folds.training(fold), folds.held_out(fold));
+    own.training.rows = own.training.rows.kept(work.workers);
+    own.held_out.rows = own.held_out.rows.kept(work.workers);
     const auto loss_of = [&](const ScoreFunction& score) {
       return mean_loss(own.held_out, score, work.workers);
     };

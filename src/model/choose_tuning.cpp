@@ -114,14 +114,14 @@ class Choosing {
 
   // Smaller ones if held-out rows want fewer terms.
   [[nodiscard]] Models at_chosen_size(const Choice& choice, bool is_tuned) {
-    if (!work_.plan.chooses_terms) return choice.models;
-    std::vector<Models> tried = is_tuned ? small_sizes(choice) : std::vector<Models>();
+    const bool is_given = !work_.plan.chooses_terms;
+    std::vector<Models> tried = is_tuned && !is_given ? small_sizes(choice) : std::vector<Models>();
     for (std::size_t i = 1; i <= choice.models.front().rounds.size(); ++i) {
       Models models;
       for (const TunedModel& model : choice.models) models.push_back(model.after(i));
       tried.push_back(std::move(models));
     }
-    std::vector<TriedSize>& sizes = work_.report.sizes;
+    std::vector<TriedSize>& sizes = is_given ? work_.report.smaller_sizes : work_.report.sizes;
     sizes.clear();
     const double unit = data_.target.loss_unit();
     for (const Models& models : tried) {
@@ -131,6 +131,10 @@ class Choosing {
       const TunedModel& model = models.front();
       sizes.push_back(
           {model.rounds.back().terms, unit * mean.first, unit * mean.standard_error, model.ridge});
+    }
+    if (is_given) {
+      sizes.back().is_chosen = true;
+      return choice.models;
     }
     const auto best = std::ranges::min_element(sizes, {}, &TriedSize::held_out);
     const double enough =
@@ -151,6 +155,7 @@ class Choosing {
         begun.push_back(begin_tuned(folds(), ridges_, options, on_step_));
       });
       offer_to_keep(work_, begun.back().front(), features(d));
+      note(d, begun.back());
       if (is_late()) break;
     }
     show_part("tuning with the best dictionary", kGridOfDictionaries);
@@ -175,6 +180,7 @@ class Choosing {
       tried.push_back({one.dictionary, two_rounds(one, true)});
       models.push_back(tried.back().models);
       offer_to_keep(work_, models.back().front(), features(one.dictionary));
+      note(one.dictionary, models.back());
       if (is_late()) break;
     }
     Choice winner = std::move(tried[simplest_of_the_best(folds(), models)]);
@@ -268,6 +274,15 @@ class Choosing {
     });
   }
 
+  // Tells the report how a dictionary did, now or once more.
+  void note(std::size_t dictionary, const Models& models) {
+    std::vector<TriedDictionary>& all = work_.report.dictionaries;
+    auto own = std::ranges::find(all, features(dictionary), &TriedDictionary::features);
+    if (own == all.end()) own = all.insert(all.end(), {features(dictionary), 0, 0});
+    own->held_out = data_.target.loss_unit() * models.front().held_out();
+    ++own->heats;
+  }
+
   // The best dictionaries by their first round, with the ridge that suits each.
   [[nodiscard]] std::vector<Choice> first_heat(const Extent& extent) {
     std::vector<double> select_ridges;
@@ -284,6 +299,7 @@ class Choosing {
             {d, with_rounds(few, std::move(models), rounds_compared(), ridges_, options, on_step_)});
       });
       offer_to_keep(work_, tried.back().models.front(), features(d));
+      note(d, tried.back().models);
       if (is_late()) break;
     }
     return those_left(few, std::move(tried), extent.in_final);
@@ -388,35 +404,41 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
       is_grid ? choosing.tuned_by_grid(ridge) : choosing.tuned_by_race(extent_of(work.plan.options.effort));
   with.models = choosing.at_chosen_size(with, true);
   const std::vector<TriedSize> tuned_sizes = work.report.sizes;
+  const std::vector<TriedSize> tuned_smaller_sizes = work.report.smaller_sizes;
   const bool is_cut = is_over(work.plan.times.deadline(Timetable::kPartOfTuning));
   Choice without = is_grid ? choosing.untuned(choosing.folds(), choosing.all_dictionaries(), ridge)
                            : choosing.untuned(choosing.folds(), {with.dictionary},
                                               with.models.front().rounds.front().select_ridge);
   without.models = choosing.at_chosen_size(without, false);
   work.phase = "comparing with no tuning";
-  const PairedLosses losses = Judge(work, data, rows.judge).compare(without.models, with.models);
+  const Judge judge(work, data, rows.judge);
+  PairedLosses losses = judge.compare(without.models, with.models);
+  // Tuning is the better bet: it is left out where it is worse beyond chance.
+  const auto gains = [&] { return losses.second - losses.first <= losses.standard_error; };
+  if (!gains() && !is_grid && !is_cut) {
+    // An untuned model has one ridge, to select with and to fit with: the judge sees what it would come to.
+    without = choosing.untuned(choosing.folds(), choosing.all_dictionaries(), without.models.front().ridge);
+    without.models = choosing.at_chosen_size(without, false);
+    losses = judge.compare(without.models, with.models);
+  }
   const double unit = data.target.loss_unit();
   work.report.tuning.held_out_without = unit * losses.first;
   work.report.tuning.held_out_with = unit * losses.second;
-  // Tuning is the better bet: it is left out where it is worse beyond chance.
-  const bool gains = losses.second - losses.first <= losses.standard_error;
   if (is_cut) work.report.cut_short.emplace_back("tuning");
   TuningChoice choice;
-  if (gains) {
+  if (gains()) {
     choice.tuned = with.models.front();
     work.report.sizes = tuned_sizes;
+    work.report.smaller_sizes = tuned_smaller_sizes;
     choice.features = choosing.features(with.dictionary);
   } else {
     work.report.tuning.reason = is_cut ? "held-out rows do not gain by what the time limit left of it"
                                        : "held-out rows do not gain by it";
-    if (!is_grid && !is_cut) {
-      without = choosing.untuned(choosing.folds(), choosing.all_dictionaries(), without.models.front().ridge);
-      without.models = choosing.at_chosen_size(without, false);
-    }
     choice.features = choosing.features(without.dictionary);
   }
   choice.ridge = without.models.front().ridge;
   choice.terms = without.models.front().rounds.back().wanted;
+  for (TriedDictionary& one : work.report.dictionaries) one.is_chosen = one.features == choice.features;
   return choice;
 }
 

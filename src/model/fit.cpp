@@ -11,6 +11,7 @@
 #include "mfga/error.hpp"
 #include "mfga/paper.hpp"
 #include "model/fit_checks.hpp"
+#include "model/fit_record.hpp"
 #include "model/learners.hpp"
 #include "model/option_table.hpp"
 #include "model/scoring.hpp"
@@ -59,6 +60,7 @@ class Fit {
     finish(std::move(*learned), *prepared);
     FitResult result{std::move(model_), std::move(report_)};
     if (!validation_.ridges.empty()) result.cross_validation = std::move(validation_);
+    result.model.training.fit = record_of(result, plan_.times.seconds());
     return result;
   }
 

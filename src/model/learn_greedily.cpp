@@ -111,7 +111,8 @@ GreedyTask whole_task(const Work& work, const Penalty& penalty) {
 Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& candidates,
                        const GreedyTask& task) {
   const Plan& plan = work.plan;
-  const Problem problem = data.problem(work.workers);
+  const BlockedRows rows = task.engine == EngineKind::kGram ? data.rows : data.rows.kept(work.workers);
+  const Problem problem = data.problem(work.workers).with_rows(rows);
   const auto engine =
       task.engine != EngineKind::kGram
           ? make_lazy_engine(problem, candidates, plan.options.precision, work.most_kept_bytes)

@@ -18,6 +18,7 @@
 #include "mfga/error.hpp"
 #include "mfga/model.hpp"
 #include "mfga/version.hpp"
+#include "model/fit_record.hpp"
 #include "model/inputs_json.hpp"
 #include "model/json_node.hpp"
 #include "model/scoring.hpp"
@@ -266,6 +267,7 @@ std::string model_to_json(const Model& model) try {
                    {"risk", model.training.risk},   {"mfga_version", version()}};
   if (model.training.bend > 0) training["logcosh_bend"] = model.training.bend;
   if (model.training.tuning_steps > 0) training["tuning_steps"] = model.training.tuning_steps;
+  if (const Json fit = fit_record_to_json(model.training.fit); !fit.is_null()) training["fit"] = fit;
   // One line per input and per term: readable, and friendly to line-based tools.
   const auto lines = [](const std::vector<std::string>& items) {
     std::string text;
@@ -391,6 +393,7 @@ Model model_from_json(std::string_view text, std::string_view source) {
     model.training.tuning_steps =
         static_cast<int>(training.member("tuning_steps").whole_number(0, kMostTuningSteps));
   }
+  if (training.has_member("fit")) model.training.fit = fit_record_from_json(training.member("fit"));
   return model;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mfga/error.hpp"
+#include "model/fit_record.hpp"
 #include "model/learners.hpp"
 #include "model/option_table.hpp"
 #include "model/scoring.hpp"
@@ -97,6 +98,7 @@ class FitOfSums {
     check_finite(model_);
     FitResult result{std::move(model_), std::move(report_)};
     if (!validation_.ridges.empty()) result.cross_validation = std::move(validation_);
+    result.model.training.fit = record_of(result, plan_.times.seconds());
     return result;
   }
 

@@ -10,17 +10,24 @@
 #include "losses/loss.hpp"
 #include "mfga/error.hpp"
 #include "mfga/formula.hpp"
+#include "model/readable_formula.hpp"
 #include "model/scoring.hpp"
 
 namespace mfga {
 namespace {
 
-std::string plain_number(double value) { return fmt::format("{:.9g}", value); }
+// To be computed with, and to be read.
+constexpr int kAllDigits = 9;
+constexpr int kFewDigits = 4;
+
+std::string plain_number(double value, int digits = kAllDigits) {
+  return fmt::format("{:.{}g}", value, digits);
+}
 
 // `age - 38.5`
-std::string apart(const std::string& value, double from) {
+std::string apart(const std::string& value, double from, int digits = kAllDigits) {
   if (from == 0) return value;
-  return fmt::format("{} {} {}", value, from < 0 ? '+' : '-', plain_number(std::abs(from)));
+  return fmt::format("{} {} {}", value, from < 0 ? '+' : '-', plain_number(std::abs(from), digits));
 }
 
 // An input as it is written: z = slope * value + offset, where its scale is the standard one.
@@ -62,20 +69,42 @@ WrittenInput written_input(const Model& model, const ModelInput& input) {
   return result;
 }
 
-// What a term is, apart from its coefficient: constant + factor * text.
-struct WrittenTerm {
-  double factor = 0;
-  std::string text;  // empty: the constant is all
-  double constant = 0;
-};
+// The scaled value of an input by a name of its own, where it is written only to be read.
+std::string short_name(const ModelInput& input) {
+  switch (input.warp.kind()) {
+    case ScaleKind::kStandard:
+      return fmt::format("z({})", input.name);
+    case ScaleKind::kRobust:
+      return fmt::format("r({})", input.name);
+    case ScaleKind::kQuantile:
+      break;
+  }
+  return fmt::format("q({})", input.name);
+}
 
 class TableFormula {
  public:
-  explicit TableFormula(const Model& model) : model_(model) {
+  TableFormula(const Model& model, int digits) : model_(model), digits_(digits) {
     for (const ModelInput& input : model.inputs) inputs_.push_back(written_input(model, input));
     std::vector<std::string> names;
-    for (const WrittenInput& input : inputs_) names.push_back(input.z);
-    writer_.emplace(FormulaWriter::full(names));
+    if (digits == kAllDigits) {
+      for (const WrittenInput& input : inputs_) names.push_back(input.z);
+      writer_.emplace(FormulaWriter::full(names));
+      return;
+    }
+    for (const ModelInput& input : model.inputs) names.push_back(short_name(input));
+    if (model.mixing.rows > 0) names = model.formula_names();
+    writer_.emplace(names, digits);
+  }
+
+  ReadableFormula readable() {
+    ReadableFormula formula;
+    for (const Output& output : model_.outputs) formula.titles.push_back(title(output));
+    for (const Term& term : model_.terms) {
+      formula.terms.push_back(model_.mixing.rows > 0 ? as_it_is(term.atom) : write(term.atom));
+      if (formula.terms.back().text.empty()) formula.terms.back().text = "1";
+    }
+    return formula;
   }
 
   std::string text() {
@@ -84,7 +113,7 @@ class TableFormula {
     for (const Output& output : model_.outputs)
       constants.push_back(output.shift + output.scale * output.intercept);
     for (const Term& term : model_.terms) {
-      const WrittenTerm written = write(term.atom);
+      const ReadableTerm written = write(term.atom);
       for (std::size_t k = 0; k < lines.size(); ++k) {
         const double coefficient = model_.outputs[k].scale * term.coefficients[k];
         constants[k] += coefficient * written.constant;
@@ -115,7 +144,7 @@ class TableFormula {
     return model_.loss.empty() ? name : loss_of_kind(model_.loss).score_text(name);
   }
 
-  WrittenTerm write(const Atom& atom) {
+  ReadableTerm write(const Atom& atom) {
     for (const Index i : atom.inputs) used_.insert(i);
     const double factor = describe(atom, std::span<const std::string>(writer_->names())).factor;
     bool are_straight = true;
@@ -128,11 +157,16 @@ class TableFormula {
     if (!is_product && atom.family != "hinge") {
       for (Index i = 0; i < std::ssize(inputs_); ++i) used_.insert(i);  // it may look at all
     }
+    return as_it_is(atom);
+  }
+
+  // In scaled inputs.
+  [[nodiscard]] ReadableTerm as_it_is(const Atom& atom) {
     const AtomFormula formula = describe(atom, *writer_);
     return {formula.factor, formula.text, 0};
   }
 
-  [[nodiscard]] WrittenTerm product(const Atom& atom, double factor) const {
+  [[nodiscard]] ReadableTerm product(const Atom& atom, double factor) const {
     if (atom.inputs.size() == 1 && atom.exponents[0] == 1) {
       const WrittenInput& own = input(atom, 0);
       return {factor * own.slope, own.value, factor * own.offset};
@@ -141,27 +175,27 @@ class TableFormula {
     for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
       const WrittenInput& own = input(atom, i);
       factor *= std::pow(own.slope, atom.exponents[i]);
-      text += fmt::format("{}({}){}", i == 0 ? "" : " * ", apart(own.value, own.mean),
+      text += fmt::format("{}({}){}", i == 0 ? "" : " * ", apart(own.value, own.mean, digits_),
                           atom.exponents[i] > 1 ? fmt::format("^{}", atom.exponents[i]) : "");
     }
     return {factor, text, 0};
   }
 
-  [[nodiscard]] WrittenTerm hinge(const Atom& atom, double factor) const {
+  [[nodiscard]] ReadableTerm hinge(const Atom& atom, double factor) const {
     std::string text;
     for (std::size_t i = 0; i < atom.inputs.size(); ++i) {
       const WrittenInput& own = input(atom, i);
       const double place = (atom.parameters[2 * i] - own.offset) / own.slope;
       const bool rises = atom.parameters[2 * i + 1] > 0;
       factor *= own.slope;
-      text += fmt::format(
-          "{}max(0, {})", i == 0 ? "" : " * ",
-          rises ? apart(own.value, place) : fmt::format("{} - {}", plain_number(place), own.value));
+      text += fmt::format("{}max(0, {})", i == 0 ? "" : " * ",
+                          rises ? apart(own.value, place, digits_)
+                                : fmt::format("{} - {}", plain_number(place, digits_), own.value));
     }
     return {factor, text, 0};
   }
 
-  [[nodiscard]] WrittenTerm step(const Atom& atom, double factor) const {
+  [[nodiscard]] ReadableTerm step(const Atom& atom, double factor) const {
     const ModelInput& own = model_.inputs[static_cast<std::size_t>(atom.inputs[0])];
     const double knot = atom.parameters[0] / own.stretch;
     // Outside of its range a scale is level.
@@ -170,7 +204,8 @@ class TableFormula {
     if (own.warp.kind() != ScaleKind::kStandard && knot <= lowest) return {0, "", factor};
     if (own.warp.kind() != ScaleKind::kStandard && knot > highest) return {0, "", 0};
     return {factor,
-            fmt::format("[{} >= {}]", input(atom, 0).value, plain_number(in_units(atom.parameters[0], own))),
+            fmt::format("[{} >= {}]", input(atom, 0).value,
+                        plain_number(in_units(atom.parameters[0], own), digits_)),
             0};
   }
 
@@ -225,6 +260,7 @@ class TableFormula {
   }
 
   const Model& model_;
+  int digits_;
   std::vector<WrittenInput> inputs_;
   std::optional<FormulaWriter> writer_;
   std::set<Index> used_;
@@ -239,7 +275,9 @@ std::string table_formula_text(const Model& model) {
         "the terms of this model see combinations of all columns (`metric=full`), which have no units; "
         "the full formula has every number");
   }
-  return TableFormula(model).text();
+  return TableFormula(model, kAllDigits).text();
 }
+
+ReadableFormula readable_formula(const Model& model) { return TableFormula(model, kFewDigits).readable(); }
 
 }  // namespace mfga

@@ -9,19 +9,21 @@
 
 namespace mfga {
 
-// Their values on all rows are kept from the first look at them on, where there is room.
+// The values of the intercept's 1, if there is one, and of the atoms on all rows, which are kept from the
+// first look at them on where there is room.
 class ActiveAtoms {
  public:
-  ActiveAtoms(std::span<const Atom> atoms, const BlockedRows& rows)
-      : list(atoms), values_(atoms), rows_(rows), bare_rows_(rows.without_inputs()) {
+  ActiveAtoms(std::span<const Atom> atoms, Index intercepts, const BlockedRows& rows)
+      : list(atoms), values_(atoms), intercepts_(intercepts), rows_(rows), bare_rows_(rows.without_inputs()) {
     constexpr Index kMostNumbers = Index{1} << 23U;  // 64 MiB
-    const Index n_rows = rows.rows();
-    are_all_kept_ = size() == 0;
-    if (size() == 0 || n_rows > kMostNumbers / size()) return;
-    kept_ = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(n_rows * size()));
-    is_kept_ = std::make_unique<bool[]>(static_cast<std::size_t>(n_rows / kBlockRows + 1));
+    are_all_kept_ = values_.size() == 0;
+    if (are_all_kept_ || rows.rows() > kMostNumbers / size()) return;
+    kept_ = std::make_unique_for_overwrite<double[]>(
+        static_cast<std::size_t>(rows.blocks() * size() * kBlockStride));
+    is_kept_ = std::make_unique<bool[]>(static_cast<std::size_t>(rows.blocks()));
   }
-  [[nodiscard]] Index size() const { return values_.size(); }
+  // Of the values of a row.
+  [[nodiscard]] Index size() const { return intercepts_ + values_.size(); }
   // The rows to sum over; without their inputs, which take time to load, once all values are kept.
   [[nodiscard]] const BlockedRows& rows() const { return are_all_kept_ ? bare_rows_ : rows_; }
   // Looks whether all of them have been seen.
@@ -30,27 +32,35 @@ class ActiveAtoms {
     const auto blocks = static_cast<std::size_t>(rows_.blocks());
     are_all_kept_ = std::all_of(is_kept_.get(), is_kept_.get() + blocks, [](bool kept) { return kept; });
   }
-  // out[i * block.stride + n] = atom i on row n.
-  void evaluate(const RowBlock& block, double* out, Arena& arena) const {
+  // Their values on the rows of a block, [size x block.stride].
+  [[nodiscard]] const double* of(const RowBlock& block, Arena& arena) const {
     if (kept_ == nullptr) {
-      values_.evaluate(block, 0, size(), out, block.stride, arena);
-      return;
+      double* values = arena.take(size() * block.stride);
+      evaluate(block, values, arena);
+      return values;
     }
-    double* own = kept_.get() + block.first_row * size();
-    bool& is_kept = is_kept_[static_cast<std::size_t>(block.first_row / kBlockRows)];
-    if (!is_kept) values_.evaluate(block, 0, size(), own, block.rows, arena);
+    const Index index = block.first_row / kBlockRows;
+    double* own = kept_.get() + index * size() * kBlockStride;
+    bool& is_kept = is_kept_[static_cast<std::size_t>(index)];
+    if (!is_kept) evaluate(block, own, arena);
     is_kept = true;
-    for (Index i = 0; i < size(); ++i) std::copy_n(own + i * block.rows, block.rows, out + i * block.stride);
+    return own;
   }
 
   std::span<const Atom> list;
 
  private:
+  void evaluate(const RowBlock& block, double* out, Arena& arena) const {
+    if (intercepts_ == 1) std::fill_n(out, block.rows, 1.0);
+    values_.evaluate(block, 0, values_.size(), out + intercepts_ * block.stride, block.stride, arena);
+  }
+
   AtomValues values_;
+  Index intercepts_;
   const BlockedRows& rows_;
   BlockedRows bare_rows_;
   mutable bool are_all_kept_ = false;
-  std::unique_ptr<double[]> kept_;   // [atoms x rows] of each block
+  std::unique_ptr<double[]> kept_;   // of each block
   std::unique_ptr<bool[]> is_kept_;  // of each block, whether they are there
 };
 

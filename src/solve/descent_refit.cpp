@@ -36,7 +36,7 @@ class DescentRefit final : public FactoredRefit {
     active.intercepts.resize(static_cast<std::size_t>(outputs));
     active.theta.resize(active.atoms.size() * static_cast<std::size_t>(outputs));
     if (size() == 0) return report;  // neither an atom nor an intercept
-    const ActiveAtoms atoms(active.atoms, problem().rows);
+    const ActiveAtoms atoms(active.atoms, offset(), problem().rows);
     Descent descent{*this, atoms, coefficients_of(active, outputs), {}, {}};
     minimise(descent, accuracy, report);
     for (Index k = 0; k < outputs; ++k) {
@@ -74,13 +74,16 @@ class DescentRefit final : public FactoredRefit {
     constexpr double kFullTolerance = 1e-11;
     constexpr double kRoughTolerance = 1e-4;
     constexpr int kMostSteps = 1000;
+    constexpr int kMostGoodSteps = 100;
     constexpr int kMostRoughSteps = 12;  // the next solution goes on from there
     descent.tolerance = accuracy == Accuracy::kFull ? kFullTolerance : kRoughTolerance;
     descent.converged = false;
     lbfgs_parameter_t parameters;
     lbfgs_parameter_init(&parameters);
     parameters.m = 20;
-    parameters.max_iterations = accuracy == Accuracy::kFull ? kMostSteps : kMostRoughSteps;
+    parameters.max_iterations = accuracy == Accuracy::kFull   ? kMostSteps
+                                : accuracy == Accuracy::kGood ? kMostGoodSteps
+                                                              : kMostRoughSteps;
     parameters.epsilon = 1e-14;  // `progress` decides
     const auto n = static_cast<int>(descent.start.values.size());
     lbfgsfloatval_t* moves = lbfgs_malloc(n);
@@ -90,7 +93,7 @@ class DescentRefit final : public FactoredRefit {
     if (!descent.error) descent.start = descent.refit.moved(descent.start, moves);
     lbfgs_free(moves);
     if (descent.error) std::rethrow_exception(descent.error);
-    report.converged = report.converged && (descent.converged || accuracy == Accuracy::kRough);
+    report.converged = report.converged && (descent.converged || accuracy != Accuracy::kFull);
   }
 
   // start + L^-T moves / sqrt(h), output by output.
@@ -141,11 +144,9 @@ class DescentRefit final : public FactoredRefit {
     sum_over_blocks(
         descent.atoms.rows(), problem().workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
           const auto stride = static_cast<int>(block.stride);
-          double* values = arena.take(n_values * block.stride);
+          const double* values = descent.atoms.of(block, arena);
           double* scores = arena.take(outputs * block.stride);
           double* first = arena.take(outputs * block.stride);
-          if (offset() == 1) std::fill_n(values, block.rows, 1.0);
-          descent.atoms.evaluate(block, values + offset() * block.stride, arena);
           cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(outputs),
                       static_cast<int>(block.rows), static_cast<int>(n_values), 1.0, x.values.data(),
                       static_cast<int>(n_values), values, stride, 0.0, scores, stride);

@@ -18,7 +18,7 @@ class JointTuningObjective final : public TuningObjective {
         offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0),
         start_(last_.active) {
     const FittedCoefficients at_start = fit_coefficients(
-        problem, options.ridge, refit_products(problem, active.atoms), start_, Accuracy::kRough);
+        problem, options.ridge, refit_products(problem, active.atoms), start_, Accuracy::kGood);
     from_round_ = at_start.refit->orthonormal_combinations(0);
     const double unit = 1 / std::sqrt(*curvature_of_all_rows(problem) * scale_);
     for (double& value : from_round_.values) value *= unit;

@@ -26,13 +26,15 @@ namespace {
 
 constexpr int kMostNewtonSteps = 100;
 // A step whose predicted decrease is below this fraction of F is the last and needs no test: the error that
-// it leaves is of the order of its square; with a Hessian of another point, a small part of it.
+// it leaves is of the order of its square; with a Hessian of another point, a part of it, which may be larger
+// where a rough solution does.
 constexpr double kLastStepDecrease = 1e-6;
-constexpr double kLastKeptStepDecrease = 1e-7;
+constexpr double kLastKeptStepDecrease = 1e-9;
+constexpr double kLastRoughStepDecrease = 1e-7;
 // A step whose predicted decrease is below this fraction of F, where steps become smaller this fast, leads to
 // a point so near the minimum that the Hessian may be kept; and it may be kept while they do.
 constexpr double kNearDecrease = 1e-4;
-constexpr double kGoodProgress = 0.05;
+constexpr double kGoodProgress = 0.2;
 // A step must decrease F by this fraction of what the gradient promises (Armijo).
 constexpr double kSufficientDecrease = 1e-4;
 
@@ -48,9 +50,9 @@ class NewtonRefit final : public Refit {
   [[nodiscard]] bool needs_products() const override { return false; }
 
   using Refit::solve;
-  RefitReport solve(ActiveSet& active, Accuracy /*accuracy*/) override {
-    const ActiveAtoms atoms(active.atoms, problem_.rows);
-    Vector point = Vector::Zero(offset_ + atoms.size());  // (c, theta)
+  RefitReport solve(ActiveSet& active, Accuracy accuracy) override {
+    const ActiveAtoms atoms(active.atoms, offset_, problem_.rows);
+    Vector point = Vector::Zero(atoms.size());  // (c, theta)
     if (offset_ == 1) point[0] = active.intercepts.front();
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
     RefitReport report;
@@ -58,15 +60,23 @@ class NewtonRefit final : public Refit {
     if (point.size() == 0) return report;  // neither an atom nor an intercept
     if (penalty_.norm_bound > 0) {
       report.ridge = meet_norm_bound(penalty_.norm_bound, 1e-9, 1.0, [&](double multiplier) {
-        minimise(atoms, multiplier, point, report);
-        return point.tail(atoms.size()).norm();
+        minimise(atoms, multiplier, Accuracy::kFull, point, report);
+        return point.tail(atoms.size() - offset_).norm();
       });
     } else {
-      minimise(atoms, penalty_.ridge, point, report);
+      minimise(atoms, penalty_.ridge, accuracy, point, report);
     }
     if (offset_ == 1) active.intercepts = {point[0]};
     active.theta.assign(point.begin() + offset_, point.end());
     return report;
+  }
+
+  void start_near(std::span<const double> hessian) override {
+    const auto size = static_cast<Index>(std::sqrt(static_cast<double>(hessian.size())));
+    hessian_.resize(size, size);
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j <= i; ++j) hessian_(i, j) = hessian[static_cast<std::size_t>(i * size + j)];
+    }
   }
 
   [[nodiscard]] Matrix explained(const Matrix& cross) override {
@@ -107,7 +117,7 @@ class NewtonRefit final : public Refit {
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
-    const ActiveAtoms none({}, problem_.rows);
+    const ActiveAtoms none({}, offset_, problem_.rows);
     static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constants().front()), 0));
     factorise(0, Vector::Zero(1));
   }
@@ -118,7 +128,10 @@ class NewtonRefit final : public Refit {
     Vector gradient;
   };
 
-  void minimise(const ActiveAtoms& atoms, double ridge, Vector& point, RefitReport& report) {
+  void minimise(const ActiveAtoms& atoms, double ridge, Accuracy accuracy, Vector& point,
+                RefitReport& report) {
+    const double last_kept_decrease =
+        accuracy == Accuracy::kFull ? kLastKeptStepDecrease : kLastRoughStepDecrease;
     report.converged = false;
     bool is_fresh = hessian_.rows() == 0;  // whether the Hessian is that of `point`
     Expansion here = expand(atoms, ridge, point, hessian_.rows());
@@ -139,7 +152,7 @@ class NewtonRefit final : public Refit {
       }
       ++report.newton_steps;
       if (!std::isfinite(slope)) return;  // there is no direction to go
-      if (!(-slope > (is_fresh ? kLastStepDecrease : kLastKeptStepDecrease) * here.objective)) {
+      if (!(-slope > (is_fresh ? kLastStepDecrease : last_kept_decrease) * here.objective)) {
         if (slope < 0) point += direction;
         report.converged = true;
         return;
@@ -193,7 +206,7 @@ class NewtonRefit final : public Refit {
   // others stay as they are.
   [[nodiscard]] Expansion expand(const ActiveAtoms& atoms, double ridge, const Vector& point,
                                  Index first_row) {
-    const Index size = offset_ + atoms.size();
+    const Index size = atoms.size();
     const Index n_entries = (size - first_row) * size;
     // The sums hold those rows of the Hessian up to the diagonal's tile, the gradient and the loss.
     std::vector<double> sums(static_cast<std::size_t>(n_entries + size + 1));
@@ -202,12 +215,10 @@ class NewtonRefit final : public Refit {
           const auto n_rows = static_cast<int>(block.rows);
           const auto n_values = static_cast<int>(size);
           const auto stride = static_cast<int>(block.stride);
-          double* values = arena.take(size * block.stride);  // A of the block, transposed
+          const double* values = atoms.of(block, arena);  // A of the block, transposed
           double* scores = arena.take(block.stride);
           double* first = arena.take(block.stride);
           double* second = arena.take(block.stride);
-          if (offset_ == 1) std::fill(values, values + block.rows, 1.0);
-          atoms.evaluate(block, values + offset_ * block.stride, arena);
           cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,
                       scores, 1);
           double* gradient = out + n_entries;

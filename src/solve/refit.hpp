@@ -25,8 +25,9 @@ struct RefitReport {
   bool converged = true;
 };
 
-// How near to the minimum a solution must be: rough ones do where more atoms are about to join.
-enum class Accuracy { kRough, kFull };
+// How near to the minimum a solution must be: rough ones do where more atoms are about to join, good ones
+// where it is compared with others.
+enum class Accuracy { kRough, kGood, kFull };
 
 class Refit {
  public:
@@ -39,6 +40,9 @@ class Refit {
   // Sets active.theta and active.intercepts; starts from the values there.
   virtual RefitReport solve(ActiveSet& active, Accuracy accuracy) = 0;
   RefitReport solve(ActiveSet& active) { return solve(active, Accuracy::kFull); }
+  // The Hessian of a fit of as many atoms that are nearly the same, as hessian(0) gives it; may be empty.
+  // The first solution may take less time with it.
+  virtual void start_near(std::span<const double> /*hessian*/) {}
   // Whether a rough solution is another one than a full one.
   [[nodiscard]] virtual bool can_be_rough() const { return false; }
 

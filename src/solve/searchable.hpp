@@ -13,7 +13,7 @@ struct Searchable {
   Searchable(const Problem& all, const std::vector<double>& stretch_of_inputs,
              const TunedSearchOptions& options, double most_kept_bytes)
       : stretch(stretch_of_inputs),
-        rows(all.rows.stretched(stretch)),
+        rows(all.rows.stretched(stretch).kept(all.workers)),
         problem(all.with_rows(rows)),
         candidates(options.dictionary, {rows.inputs(), width(options), options.seed, &rows,
                                         options.text_columns, &problem.workers}) {

@@ -128,20 +128,21 @@ Matrix refit_products(const Problem& problem, std::span<const Atom> atoms) {
                        problem.workers);
 }
 
-FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active) {
-  return fit_coefficients(problem, ridge, refit_products(problem, active.atoms), active);
+FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active,
+                                    std::span<const double> nearby_hessian) {
+  return fit_coefficients(problem, ridge, refit_products(problem, active.atoms), active, Accuracy::kFull,
+                          nearby_hessian);
 }
 
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, const Matrix& products,
-                                    ActiveSet& active, Accuracy accuracy) {
+                                    ActiveSet& active, Accuracy accuracy,
+                                    std::span<const double> nearby_hessian) {
   FittedCoefficients fitted;
   fitted.refit = make_refit(problem, {ridge, 0});
   for (Index i = 0; i < products.rows; ++i)
     fitted.refit->append({products.row(i), static_cast<std::size_t>(1 + problem.target_columns() + i + 1)});
-  const RefitReport report = fitted.refit->solve(active, accuracy);
-  fitted.converged = report.converged;
-  fitted.objective = report.loss_sum ? *report.loss_sum : loss_sum(problem, active.score());
-  for (const double theta : active.theta) fitted.objective += ridge * problem.cost.value(theta);
+  fitted.refit->start_near(nearby_hessian);
+  fitted.converged = fitted.refit->solve(active, accuracy).converged;
   return fitted;
 }
 

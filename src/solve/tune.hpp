@@ -47,15 +47,17 @@ using TuneCallback = std::function<bool(const Tuned&)>;
                          const TuneCallback& on_step);
 
 struct FittedCoefficients {
-  double objective = 0;  // the sum of the losses and the ridge's part
   bool converged = true;
   std::unique_ptr<Refit> refit;
 };
-// Fits the coefficients of given atoms to the rows; starts from those of `active`.
-FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active);
+// Fits the coefficients of given atoms to the rows; starts from those of `active`, and from the Hessian of a
+// fit nearby if there was one (Refit::start_near).
+FittedCoefficients fit_coefficients(const Problem& problem, double ridge, ActiveSet& active,
+                                    std::span<const double> nearby_hessian = {});
 // The same with products that are known already, for fits with several ridges.
 FittedCoefficients fit_coefficients(const Problem& problem, double ridge, const Matrix& products,
-                                    ActiveSet& active, Accuracy accuracy = Accuracy::kFull);
+                                    ActiveSet& active, Accuracy accuracy = Accuracy::kFull,
+                                    std::span<const double> nearby_hessian = {});
 // Products of the atoms as the refit of the problem's loss wants to be told of them; empty if it does not.
 [[nodiscard]] Matrix refit_products(const Problem& problem, std::span<const Atom> atoms);
 

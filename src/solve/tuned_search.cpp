@@ -326,12 +326,18 @@ class TunedSearch {
     const Models start = models;
     double best_loss = std::numeric_limits<double>::infinity();
     double n_rows = 0;
-    std::vector<Matrix> products;  // the same for all ridges
+    // The same for all ridges.
+    std::vector<BlockedRows> rows;
+    std::vector<BlockedRows> held_out;
+    std::vector<Matrix> products;
+    std::vector<std::vector<double>> hessians(folds_.size());  // of the last ridge
     for (std::size_t f = 0; f < folds_.size(); ++f) {
       stop_if_over(options_.end);
-      n_rows += folds_[f].held_out->rows.total_weight();
-      const BlockedRows rows = folds_[f].problem.rows.stretched(models[f].stretch);
-      products.push_back(refit_products(folds_[f].problem.with_rows(rows), models[f].active.atoms));
+      Workers& workers = folds_[f].problem.workers;
+      rows.push_back(folds_[f].problem.rows.stretched(models[f].stretch).kept(workers));
+      held_out.push_back(folds_[f].held_out->rows.stretched(models[f].stretch).kept(workers));
+      n_rows += held_out.back().total_weight();
+      products.push_back(refit_products(folds_[f].problem.with_rows(rows.back()), models[f].active.atoms));
     }
     const auto is_best = [&](double ridge) {
       Models tried = start;
@@ -339,11 +345,12 @@ class TunedSearch {
       for (std::size_t f = 0; f < folds_.size(); ++f) {
         stop_if_over(options_.end);
         TunedModel& model = tried[f];
-        const BlockedRows rows = folds_[f].problem.rows.stretched(model.stretch);
         model.ridge = ridge;
-        static_cast<void>(fit_coefficients(folds_[f].problem.with_rows(rows), ridge, products[f],
-                                           model.active, Accuracy::kRough));
-        loss += held_out_loss(folds_[f], model.active, model.stretch);
+        const FittedCoefficients fitted =
+            fit_coefficients(folds_[f].problem.with_rows(rows[f]), ridge, products[f], model.active,
+                             Accuracy::kGood, hessians[f]);
+        hessians[f] = fitted.refit->hessian(0);
+        loss += loss_sum(held_out_problem(folds_[f], held_out[f]), model.active.score());
       }
       if (!(loss < best_loss)) return false;
       best_loss = loss;

@@ -22,9 +22,10 @@ TuningObjective::TuningObjective(const Problem& problem, const ActiveSet& active
       n_stretches_(options.stretch_inputs ? n_inputs_ : 0) {
   last_.active = active;
   last_.stretch.assign(n_inputs_, 1.0);
-  last_.objective = fit_coefficients(problem, options.ridge, refit_products(problem, active.atoms),
-                                     last_.active, Accuracy::kRough)
-                        .objective;
+  const FittedCoefficients fitted = fit_coefficients(
+      problem, options.ridge, refit_products(problem, active.atoms), last_.active, Accuracy::kRough);
+  hessian_ = fitted.refit->hessian(0);
+  last_.objective = loss_sum(problem, last_.active.score()) + cost_of_coefficients();
   // The prior is compared with the likelihood.
   scale_ = last_.objective > 0 ? 1 / last_.objective : 1;
   pull_ = options.pull * problem.loss.of_likelihood(last_.objective / problem.count());
@@ -45,18 +46,26 @@ BlockedRows TuningObjective::move(std::span<const double> moves) {
 double TuningObjective::evaluate(std::span<const double> moves, std::span<double> gradient) {
   const BlockedRows rows = move(moves);
   const Problem there = problem_.with_rows(rows);
-  last_.objective = fit_coefficients(there, options_.ridge, last_.active).objective;
+  const FittedCoefficients fitted = fit_coefficients(there, options_.ridge, last_.active, hessian_);
+  hessian_ = fitted.refit->hessian(0);
   const ScoreFunction score = last_.active.score();
   const DerivativesOfAtoms of_atoms(last_.active.atoms);
-  std::vector<double> derivatives(n_moves());
-  sum_over_blocks(rows, there.workers, derivatives, [&](const RowBlock& block, Arena& arena, double* out) {
+  std::vector<double> sums(n_moves() + 1);  // the derivatives, and the loss
+  sum_over_blocks(rows, there.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
     double* scores = arena.take(score.outputs() * block.stride);
     double* first = arena.take(score.outputs() * block.stride);
     score.evaluate(block, scores, arena);
-    static_cast<void>(there.gradient_of(block, scores, first));
+    out[n_moves()] += there.gradient_of(block, scores, first);
     pull_back(block, of_atoms, first, out, arena);
   });
-  return with_pull(moves, derivatives, gradient);
+  last_.objective = sums.back() + cost_of_coefficients();
+  return with_pull(moves, std::span(sums).first(n_moves()), gradient);
+}
+
+double TuningObjective::cost_of_coefficients() const {
+  double cost = 0;
+  for (const double theta : last_.active.theta) cost += options_.ridge * problem_.cost.value(theta);
+  return cost;
 }
 
 double TuningObjective::with_pull(std::span<const double> moves, std::span<const double> derivatives,

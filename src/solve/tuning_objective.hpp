@@ -44,11 +44,13 @@ class TuningObjective {
 
  private:
   [[nodiscard]] double stretch_of(const Coordinate& coordinate) const;
+  [[nodiscard]] double cost_of_coefficients() const;
 
   TunableAtoms atoms_;
   std::size_t n_inputs_;
   std::size_t n_stretches_;
   double pull_ = 0;
+  std::vector<double> hessian_;  // of the last fit; the next is nearby
 };
 
 // With the coefficients fitted at every move; or, where that takes long, with coefficients that move along.

@@ -73,6 +73,26 @@ TEST(RowBlocks, SubsetsHoldTheirRowsInTheirOrder) {
   EXPECT_NEAR(block.input(1)[2], (x(wanted[512], 0) + 1) / 0.25, 1e-12);
 }
 
+TEST(RowBlocks, KeptBlocksAreThoseThatWereConverted) {
+  Workers workers(2);
+  for (const Index n_rows : {1, 9, 512, 513, 1500}) {
+    const Matrix x = reference::random_matrix(n_rows, 5, 3);
+    const BlockedRows kept = BlockedRows(x.view(), kInputs).kept(workers);
+    expect_standardised(kept, x);
+    // What is made of them is not what was kept.
+    Matrix doubled = x;
+    for (Index i = 0; i < n_rows; ++i) {
+      for (const InputColumn& input : kInputs)
+        doubled(i, input.column) = 2 * (x(i, input.column) - input.mean) + input.mean;
+    }
+    expect_standardised(kept.stretched(std::vector<double>(kInputs.size(), 2.0)), doubled);
+    Matrix first(1, 5);
+    std::copy_n(x.row(0), 5, first.row(0));
+    expect_standardised(kept.subset(std::vector<Index>{0}), first);
+    EXPECT_EQ(kept.without_inputs().inputs(), 0);
+  }
+}
+
 TEST(RowBlocks, GatherRowsFromAnywhere) {
   const Matrix x = reference::random_matrix(1000, 4, 3);
   const BlockedRows rows(x.view(), kInputs);

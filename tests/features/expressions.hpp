@@ -48,6 +48,7 @@ inline const std::vector<std::string> kExpressions = {
     "step(knots=500)",  // more than there are rows
     "hinge(knots=3)",
     "hinge(knots=2, interactions=2)",
+    "hinge(knots=5, interactions=2)",
     "spline(knots=5, degree=0)",
     "spline(knots=0, degree=1)",
     "spline(knots=4, degree=2)",

@@ -1,17 +1,9 @@
 // The report page, as text and as a browser lays it out.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "repro/chart_axis.hpp"
-#include "repro/page_text.hpp"
+#include "browser.hpp"
 #include "repro/sample_results.hpp"
 
 namespace mfga::repro {
@@ -68,34 +60,7 @@ TEST(ReproPage, StandsWithLittleOrNothingToShow) {
   EXPECT_EQ(count(html, "inf"), 0U);
 }
 
-TEST(ReproChart, AxesHaveRoundTicks) {
-  EXPECT_EQ(Axis::linear(0, 400, true).ticks(), (std::vector<double>{0, 100, 200, 300, 400}));
-  const Axis axis = Axis::logarithmic(0.068, 4.6);
-  std::string ticks;
-  for (const double tick : axis.ticks()) ticks += tick_text(tick) + ' ';
-  EXPECT_EQ(ticks, "0.1 0.2 0.5 1 2 5 ");
-}
-
-TEST(ReproChart, LabelsAreMovedApartAndNoFurther) {
-  EXPECT_EQ(spread({50, 10, 90}, 10, 0, 100), (std::vector<double>{50, 10, 90}));
-  EXPECT_EQ(spread({52, 50}, 10, 0, 100), (std::vector<double>{56, 46}));
-  EXPECT_EQ(spread({99, 98}, 10, 0, 100), (std::vector<double>{100, 90}));
-  EXPECT_EQ(spread({1, 2, 3}, 100, 0, 100), (std::vector<double>{0, 50, 100}));
-}
-
-TEST(ReproText, NumbersAreRoundedAndAligned) {
-  EXPECT_EQ(short_number(0.0123), "0.012");
-  EXPECT_EQ(short_number(9.996), "10.0");
-  EXPECT_EQ(short_number(139.52), "140");
-  EXPECT_EQ(with_thousands(46371), "46,371");
-  EXPECT_EQ(with_thousands(-100), "-100");
-  EXPECT_EQ(pad_decimals("5.7", 2), "5.7\u2007");
-  EXPECT_EQ(pad_decimals("24", 1), "24\u2008\u2007");
-}
-
-// Measures the page in frames as wide as a phone and as a desk screen; the page itself runs no script.
-constexpr std::string_view kProbe = R"(<script>
-function measure(frame) {
+constexpr std::string_view kProbe = R"(function measure(frame) {
   const page = frame.contentDocument;
   const count = (root, selector) => root.querySelectorAll(selector).length;
   const panels = [...page.querySelectorAll('svg')].map(svg => {
@@ -117,101 +82,18 @@ function measure(frame) {
     panels, scripts: count(page, 'script, img'), headings: [...page.querySelectorAll('h2')].map(h => h.textContent),
     remarks: count(page, '.remarks li'), overflow: page.documentElement.scrollWidth - frame.clientWidth};
 }
-addEventListener('load', () => {
-  const all = [...document.querySelectorAll('iframe')].map(measure);
-  // In two pieces, so that the mark is found in the answer and not here.
-  document.body.textContent = 'MEA' + 'SURED' + btoa(unescape(encodeURIComponent(JSON.stringify(all)))) + 'END';
-});
-</script>)";
+)";
 
-std::string decode_base64(std::string_view text) {
-  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned bits = 0;
-  int available = 0;
-  for (const char letter : text) {
-    const std::size_t value = kLetters.find(letter);
-    if (value == std::string_view::npos) break;
-    bits = (bits << 6U | static_cast<unsigned>(value)) & 0xffffU;
-    available += 6;
-    if (available < 8) continue;
-    available -= 8;
-    bytes += static_cast<char>(bits >> static_cast<unsigned>(available) & 0xffU);
-  }
-  return bytes;
-}
-
-std::string find_browser() {
-  const char* path = std::getenv("PATH");
-  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-    std::string_view rest = path == nullptr ? "" : path;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(':'), rest.size());
-      const std::filesystem::path file = std::filesystem::path(rest.substr(0, end)) / name;
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(file, ignored)) return file.string();
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-  return {};
-}
-
-class ReproPageInBrowser : public ::testing::Test {
- protected:
-  ReproPageInBrowser() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mfga_page_XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-    folder_ = pattern;
-  }
-  ~ReproPageInBrowser() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  // One set of measurements per width.
-  nlohmann::json measure(const std::string& browser, const Results& results) {
-    std::string page = fmt::format("<!DOCTYPE html><meta charset=\"utf-8\">{}<body>", kProbe);
-    for (const int width : {390, 1280}) {
-      page += fmt::format("<iframe style=\"width:{}px;height:900px;border:0\" srcdoc=\"{}\"></iframe>", width,
-                          escape_html(results_to_html(results)));
-    }
-    std::ofstream(folder_ / "page.html") << page;
-    // A profile of its own, so that tests may run side by side.
-    const std::string command = fmt::format(
-        "timeout 120 '{0}' --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run "
-        "--user-data-dir='{1}/profile' --window-size=1400,1000 --dump-dom 'file://{1}/page.html' "
-        "2>'{1}/log'",
-        browser, folder_.string());
-    FILE* pipe = ::popen(command.c_str(), "r");
-    if (pipe == nullptr) throw std::runtime_error("cannot start " + browser);
-    std::string dom;
-    std::array<char, 4096> piece{};
-    while (const std::size_t size = std::fread(piece.data(), 1, piece.size(), pipe))
-      dom.append(piece.data(), size);
-    const int status = ::pclose(pipe);
-    const std::size_t start = dom.find("MEASURED");
-    const std::size_t end = dom.find("END", start);
-    if (status != 0 || start == std::string::npos || end == std::string::npos) {
-      std::ifstream log(folder_ / "log");
-      throw std::runtime_error(fmt::format("{} ended with {}: {}", browser, status,
-                                           std::string(std::istreambuf_iterator<char>(log), {})));
-    }
-    constexpr std::size_t kMark = std::string_view("MEASURED").size();
-    return nlohmann::json::parse(decode_base64(dom.substr(start + kMark, end - start - kMark)));
-  }
-
- private:
-  std::filesystem::path folder_;
-};
-
-TEST_F(ReproPageInBrowser, ShowsAllTablesAndPanels) {
+TEST(ReproPageInBrowser, ShowsAllTablesAndPanels) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the browser sees the same page in every build; the release build looks at it";
 #endif
   const std::string browser = find_browser();
   if (browser.empty()) GTEST_SKIP() << "no chromium, chromium-browser or google-chrome in PATH";
   const Results results = sample_results();
-  const nlohmann::json widths = measure(browser, results);
+  const BrowserResult result = measure_page(browser, results_to_html(results), {390, 1280}, kProbe);
+  EXPECT_EQ(result.messages, std::vector<std::string>());
+  const nlohmann::json& widths = result.measured;
   ASSERT_EQ(widths.size(), 2U);
   for (const nlohmann::json& page : widths) {
     SCOPED_TRACE(page.dump());

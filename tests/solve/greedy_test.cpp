@@ -197,6 +197,31 @@ TEST(Refit, NewtonWithAPastFindsTheSame) {
   }
 }
 
+TEST(Refit, NewtonFindsTheSameFromAnyHessian) {
+  const Setting setting = noisy_classes(1500, 9);
+  const Penalty penalty{0.5, 0};
+  const GreedyResult grown = run(setting, logistic_loss(), {{12, 3, 0, penalty}});
+  Workers workers(2);
+  const Problem problem{setting.rows, setting.y, logistic_loss(), Intercept::kUnpenalised, workers};
+  const std::size_t size = grown.active.atoms.size() + 1;
+  // That of the solution, one that is far too small, and one of other directions.
+  ActiveSet fresh{grown.active.candidates, grown.active.atoms, {}, {0}};
+  const auto refit = make_newton_refit(problem, penalty);
+  static_cast<void>(refit->solve(fresh));
+  std::vector<std::vector<double>> hessians = {refit->hessian(0), refit->hessian(0),
+                                               std::vector<double>(size * size)};
+  for (double& entry : hessians[1]) entry *= 1e-3;
+  for (std::size_t i = 0; i < size; ++i) hessians[2][i * size + i] = static_cast<double>(1 + i % 3);
+  for (const std::vector<double>& hessian : hessians) {
+    ActiveSet near{grown.active.candidates, grown.active.atoms, {}, {0}};
+    const auto started = make_newton_refit(problem, penalty);
+    started->start_near(hessian);
+    EXPECT_TRUE(started->solve(near).converged);
+    for (std::size_t m = 0; m < fresh.theta.size(); ++m)
+      EXPECT_NEAR(near.theta[m], fresh.theta[m], 1e-4 * (1 + std::abs(fresh.theta[m])));
+  }
+}
+
 TEST(Greedy, RecoversANoiselessTargetExactly) {
   Setting setting(700, kFeatures, 3);
   const std::vector<Index> truth = {1, 9, 15, 22, 30};

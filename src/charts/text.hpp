@@ -8,7 +8,7 @@
 
 #include "mfga/views.hpp"
 
-namespace mfga::repro {
+namespace mfga::charts {
 
 // Safe in the text and in quoted attributes of HTML and SVG.
 std::string escape_html(std::string_view text);
@@ -18,6 +18,16 @@ std::string with_thousands(Index number);
 
 // Three significant digits, at most three decimals, no exponent: 0.012, 1.53, 24.1, 139.
 std::string short_number(double value);
+
+// Four significant digits: 0.01234, 12.34, 1,234, 1.235e+09.
+std::string number_text(double value);
+// The same with a sign, and a true minus.
+std::string signed_text(double value);
+// 12.3 %
+std::string percent_text(double part);
+
+// 83 s is 1 min 23 s.
+std::string duration(double seconds);
 
 // Decimals that show two significant digits of the smallest positive value, between 2 and 4.
 int shared_decimals(std::span<const double> values);
@@ -30,4 +40,4 @@ std::string pad_decimals(std::string_view number, int decimals);
 // "a, b and c"
 std::string join_words(std::span<const std::string> words);
 
-}  // namespace mfga::repro
+}  // namespace mfga::charts

@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
-namespace mfga::repro {
+namespace mfga::charts {
 
 class Axis {
  public:
   // Covers the values from lowest to highest. Logarithmic only if lowest is positive.
   static Axis linear(double lowest, double highest, bool from_zero);
+  // From lowest to highest and no farther, with the round numbers in between.
+  static Axis exact(double lowest, double highest);
   static Axis logarithmic(double lowest, double highest);
 
   void place(double from, double to) {
@@ -34,4 +36,4 @@ std::string tick_text(double value);
 // all lie between lowest and highest; if there is no room for that, the distance is what there is room for.
 std::vector<double> spread(const std::vector<double>& wanted, double distance, double lowest, double highest);
 
-}  // namespace mfga::repro
+}  // namespace mfga::charts

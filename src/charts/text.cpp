@@ -1,11 +1,11 @@
-#include "repro/page_text.hpp"
+#include "charts/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace mfga::repro {
+namespace mfga::charts {
 
 std::string escape_html(std::string_view text) {
   std::string escaped;
@@ -42,11 +42,14 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string with_thousands(Index number) {
-  std::string digits = fmt::to_string(number);
-  const auto first = static_cast<Index>(number < 0 ? 1 : 0);
-  for (Index at = static_cast<Index>(digits.size()) - 3; at > first; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
+  const std::string digits = fmt::to_string(number);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool begins_group = i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-';
+    if (begins_group) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
 }
 
 std::string short_number(double value) {
@@ -61,6 +64,34 @@ std::string short_number(double value) {
     decimals = 1;
   }
   return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string number_text(double value) {
+  constexpr double kFirstWithThousands = 999.95;
+  constexpr double kLastWithThousands = 1e8;
+  const double size = std::abs(value);
+  if (size < 1e-15) return "0";
+  const std::string digits = size < kFirstWithThousands || size >= kLastWithThousands
+                                 ? fmt::format("{:.4g}", size)
+                                 : with_thousands(static_cast<Index>(std::llround(size)));
+  return fmt::format("{}{}", value < 0 ? "\u2212" : "", digits);
+}
+
+std::string signed_text(double value) {
+  return fmt::format("{}{}", value < 0 ? "" : "+", number_text(value));
+}
+
+std::string percent_text(double part) {
+  const double percent = 100 * std::abs(part);
+  return fmt::format("{}{:.{}f} %", part < 0 && percent >= 0.05 ? "\u2212" : "", percent,
+                     percent < 99.95 ? 1 : 0);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 60) return fmt::format("{} s", short_number(seconds));
+  const auto whole = static_cast<Index>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
 int shared_decimals(std::span<const double> values) {
@@ -95,4 +126,4 @@ std::string join_words(std::span<const std::string> words) {
   return joined;
 }
 
-}  // namespace mfga::repro
+}  // namespace mfga::charts

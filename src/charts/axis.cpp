@@ -1,4 +1,4 @@
-#include "repro/chart_axis.hpp"
+#include "charts/axis.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace mfga::repro {
+namespace mfga::charts {
 namespace {
 
 // The round step, 1, 2 or 5 times a power of ten, that divides the range into about five.
@@ -37,6 +37,15 @@ Axis Axis::linear(double lowest, double highest, bool from_zero) {
   axis.high_ = last * step;
   const int steps = static_cast<int>(last - first);
   for (int i = 0; i <= steps; ++i) axis.ticks_.push_back((first + i) * step);
+  return axis;
+}
+
+Axis Axis::exact(double lowest, double highest) {
+  Axis axis = linear(lowest, highest, false);
+  if (!(highest > lowest)) return axis;
+  axis.low_ = lowest;
+  axis.high_ = highest;
+  std::erase_if(axis.ticks_, [&](double tick) { return tick < lowest || tick > highest; });
   return axis;
 }
 
@@ -112,4 +121,4 @@ std::vector<double> spread(const std::vector<double>& wanted, double distance, d
   return placed;
 }
 
-}  // namespace mfga::repro
+}  // namespace mfga::charts

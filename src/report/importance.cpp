@@ -1,0 +1,247 @@
+#include "report/importance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/row_blocks.hpp"
+#include "features/candidates.hpp"
+#include "mfga/evaluate.hpp"
+
+namespace mfga::report {
+namespace {
+
+constexpr std::uint64_t kSeedOfShuffles = 2;
+constexpr int kShuffles = 3;
+// Values of terms that may be computed in all; with more columns or terms there are fewer rows.
+constexpr double kMostWork = 6e9;
+
+// The error of predictions, in few words and as a number that is smaller for better ones.
+class ErrorMeasure {
+ public:
+  ErrorMeasure(const Model& model, const Sample& sample) : model_(model), sample_(sample) {
+    if (sample.targets.empty() || model.task != Task::kRegression) return;
+    for (Index k = 0; k < model.n_outputs(); ++k) {
+      const std::span<const double> own = targets(k);
+      const double mean = std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size());
+      double squares = 0;
+      for (const double value : own) squares += (value - mean) * (value - mean);
+      deviations_.push_back(std::sqrt(squares / static_cast<double>(own.size())));
+    }
+  }
+
+  [[nodiscard]] std::string name() const {
+    if (model_.task == Task::kClassification) return "log-loss";
+    if (!model_.has_one_output()) return "RMSE, in standard deviations of each target";
+    const Evaluation evaluation = evaluate_scores(model_, sample_.scores, sample_.targets, sample_.weights);
+    return evaluation.own_loss ? evaluation.own_measure : "RMSE";
+  }
+
+  [[nodiscard]] double of(std::span<const double> scores) const {
+    if (model_.task == Task::kClassification) return log_loss(scores);
+    if (model_.has_one_output()) {
+      const Evaluation evaluation = evaluate_scores(model_, scores, sample_.targets, sample_.weights);
+      return evaluation.own_loss ? *evaluation.own_loss : evaluation.regression->rmse;
+    }
+    const Evaluation evaluation = evaluate_scores(model_, scores, sample_.targets, sample_.weights);
+    double sum = 0;
+    for (std::size_t k = 0; k < deviations_.size(); ++k)
+      sum += evaluation.targets[k].metrics.rmse / (deviations_[k] > 0 ? deviations_[k] : 1);
+    return sum / static_cast<double>(deviations_.size());
+  }
+
+ private:
+  [[nodiscard]] std::span<const double> targets(Index k) const {
+    const auto rows = static_cast<std::size_t>(sample_.size());
+    return std::span(sample_.targets).subspan(static_cast<std::size_t>(k) * rows, rows);
+  }
+
+  [[nodiscard]] double log_loss(std::span<const double> scores) const {
+    constexpr double kLeast = 1e-15;
+    const std::vector<double> values = shown_values(model_, scores);
+    const Index outputs = shown_outputs(model_);
+    double sum = 0;
+    double weights = 0;
+    for (Index n = 0; n < sample_.size(); ++n) {
+      const double target = sample_.targets[static_cast<std::size_t>(n)];
+      double probability = 0;
+      if (outputs == 1) {
+        const double second = values[static_cast<std::size_t>(n)];
+        probability = target > 0.5 ? second : 1 - second;
+      } else {
+        probability = values[static_cast<std::size_t>(n * outputs + static_cast<Index>(target))];
+      }
+      sum -= sample_.weight(n) * std::log(std::max(kLeast, probability));
+      weights += sample_.weight(n);
+    }
+    return sum / weights;
+  }
+
+  const Model& model_;
+  const Sample& sample_;
+  std::vector<double> deviations_;
+};
+
+// The first rows of a sample, which are as random as any.
+Sample some_of(const Sample& sample, Index most, Index outputs) {
+  if (most >= sample.size()) return sample;
+  Sample some;
+  some.all_rows = sample.all_rows;
+  const Index apart = sample.size() / most;
+  some.rows = Matrix::uninitialised(most, sample.rows.cols);
+  for (Index r = 0; r < most; ++r) {
+    std::copy_n(sample.rows.row(r * apart), sample.rows.cols, some.rows.row(r));
+    for (Index k = 0; k < outputs; ++k)
+      some.scores.push_back(sample.scores[static_cast<std::size_t>(r * apart * outputs + k)]);
+    if (!sample.weights.empty()) some.weights.push_back(sample.weight(r * apart));
+  }
+  for (Index first = 0; first < std::ssize(sample.targets); first += sample.size()) {
+    for (Index r = 0; r < most; ++r)
+      some.targets.push_back(sample.targets[static_cast<std::size_t>(first + r * apart)]);
+  }
+  return some;
+}
+
+// The sum over the outputs of the variance of their scores.
+double variance_of(const Sample& sample, Index outputs) {
+  double sum = 0;
+  for (Index k = 0; k < outputs; ++k) {
+    double mean = 0;
+    double squares = 0;
+    double weights = 0;
+    for (Index n = 0; n < sample.size(); ++n) {
+      const double weight = sample.weight(n);
+      if (weight == 0) continue;
+      const double score = sample.scores[static_cast<std::size_t>(n * outputs + k)];
+      weights += weight;
+      const double step = score - mean;
+      mean += step * weight / weights;
+      squares += weight * step * (score - mean);
+    }
+    sum += weights > 0 ? squares / weights : 0;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<double> term_shares(const Model& model, const Sample& sample, int threads) {
+  std::vector<Atom> atoms;
+  for (const Term& term : model.terms) atoms.push_back(term.atom);
+  const auto count = static_cast<Index>(atoms.size());
+  std::vector<double> shares(atoms.size());
+  if (atoms.empty()) return shares;
+  std::vector<InputColumn> inputs;
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const ModelInput& input = model.inputs[i];
+    inputs.push_back(
+        {static_cast<Index>(i), input.mean, input.deviation, input.warp, input.stretch, input.is_missing});
+  }
+  BlockedRows rows(sample.rows.view(), inputs);
+  if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
+  const Index outputs = model.n_outputs();
+  // The scores without their means, with weights: sums of products with them are covariances.
+  std::vector<double> centred(sample.scores.size());
+  double weights = 0;
+  for (Index n = 0; n < sample.size(); ++n) weights += sample.weight(n);
+  for (Index k = 0; k < outputs; ++k) {
+    double mean = 0;
+    for (Index n = 0; n < sample.size(); ++n)
+      mean += sample.weight(n) * sample.scores[static_cast<std::size_t>(n * outputs + k)] / weights;
+    for (Index n = 0; n < sample.size(); ++n)
+      centred[static_cast<std::size_t>(k * sample.size() + n)] =
+          sample.weight(n) * (sample.scores[static_cast<std::size_t>(n * outputs + k)] - mean);
+  }
+  const AtomValues values(atoms);
+  std::vector<double> products(static_cast<std::size_t>(count * outputs));
+  Workers workers(threads);
+  sum_over_blocks(rows, workers, products, [&](const RowBlock& block, Arena& arena, double* out) {
+    values.correlate(block, centred.data() + block.first_row, sample.size(), outputs, out, arena);
+  });
+  double variance = 0;
+  for (Index k = 0; k < outputs; ++k) {
+    for (Index n = 0; n < sample.size(); ++n)
+      variance += centred[static_cast<std::size_t>(k * sample.size() + n)] *
+                  sample.scores[static_cast<std::size_t>(n * outputs + k)];
+  }
+  for (std::size_t t = 0; t < atoms.size(); ++t) {
+    for (Index k = 0; k < outputs; ++k)
+      shares[t] += model.terms[t].coefficients[static_cast<std::size_t>(k)] *
+                   products[t * static_cast<std::size_t>(outputs) + static_cast<std::size_t>(k)];
+    shares[t] = variance > 0 ? shares[t] / variance : 0;
+  }
+  return shares;
+}
+
+Importance column_importance(const Predictor& predictor, const Explainer& explainer,
+                             const std::vector<Column>& columns, const Sample& sample) {
+  const Model& model = predictor.model();
+  const Index outputs = model.n_outputs();
+  Importance importance;
+  std::vector<ColumnImportance> used(columns.size());
+  for (Index t = 0; t < std::ssize(model.terms); ++t) {
+    for (const Index column : explainer.columns_of_term(t)) ++used[static_cast<std::size_t>(column)].terms;
+  }
+  for (std::size_t c = 0; c < used.size(); ++c) used[c].column = static_cast<Index>(c);
+  std::erase_if(used, [](const ColumnImportance& column) { return column.terms == 0; });
+
+  // A term that looks at all inputs costs as many times more.
+  double per_row = 0;
+  for (Index t = 0; t < std::ssize(model.terms); ++t)
+    per_row += static_cast<double>(explainer.columns_of_term(t).size()) + static_cast<double>(outputs);
+  const double affordable =
+      kMostWork / (1 + per_row * static_cast<double>(used.size()) * static_cast<double>(kShuffles));
+  constexpr double kFewestRows = 300;
+  const Sample some = some_of(sample, static_cast<Index>(std::clamp(affordable, kFewestRows, 1e9)), outputs);
+  importance.rows = some.size();
+  importance.shuffles = kShuffles;
+  const double variance = variance_of(some, outputs);
+  const ErrorMeasure measure(model, some);
+  const bool is_known = !some.targets.empty();
+  if (is_known) {
+    importance.measure = measure.name();
+    importance.error = measure.of(some.scores);
+  }
+  Draws draws(kSeedOfShuffles);
+  Matrix shuffled = some.rows;
+  for (ColumnImportance& one : used) {
+    const Column& column = columns[static_cast<std::size_t>(one.column)];
+    double sum = 0;
+    double squares = 0;
+    for (int shuffle = 0; shuffle < kShuffles; ++shuffle) {
+      const std::vector<Index> order = draws.permutation(some.size());
+      for (Index n = 0; n < some.size(); ++n) {
+        for (const Index input : column.inputs)
+          shuffled(n, input) = some.rows(order[static_cast<std::size_t>(n)], input);
+      }
+      const std::vector<double> scores = scores_of(predictor, shuffled);
+      double differences = 0;
+      double weights = 0;
+      for (Index n = 0; n < some.size(); ++n) {
+        weights += some.weight(n);
+        for (Index k = 0; k < outputs; ++k) {
+          const auto at = static_cast<std::size_t>(n * outputs + k);
+          differences += some.weight(n) * (scores[at] - some.scores[at]) * (scores[at] - some.scores[at]);
+        }
+      }
+      if (variance > 0) one.share += differences / weights / (2 * variance) / kShuffles;
+      if (!is_known) continue;
+      const double growth = measure.of(scores) - importance.error;
+      sum += growth;
+      squares += growth * growth;
+    }
+    for (Index n = 0; n < some.size(); ++n) {
+      for (const Index input : column.inputs) shuffled(n, input) = some.rows(n, input);
+    }
+    one.loss = sum / kShuffles;
+    one.standard_error =
+        std::sqrt(std::max(0.0, squares / kShuffles - one.loss * one.loss) / (kShuffles - 1));
+  }
+  std::ranges::stable_sort(used, std::greater<>(),
+                           [&](const ColumnImportance& one) { return is_known ? one.loss : one.share; });
+  importance.columns = std::move(used);
+  return importance;
+}
+
+}  // namespace mfga::report

@@ -1,0 +1,59 @@
+// The parts of the page, one function each; a part that there is nothing for is empty.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mfga/explain.hpp"
+#include "report/columns.hpp"
+#include "report/importance.hpp"
+#include "report/sample.hpp"
+
+namespace mfga::report {
+
+// What the parts of a page are made from.
+struct Content {
+  const Model& model;
+  const Predictor& predictor;
+  const Explainer& explainer;
+  std::vector<Column> columns;
+  std::optional<Sample> sample = {};          // nothing: there are no data
+  std::vector<double> term_shares = {};       // with data
+  std::optional<Importance> importance = {};  // with data
+  int threads = 0;
+
+  [[nodiscard]] bool has_targets() const { return sample && !sample->targets.empty(); }
+  [[nodiscard]] const Column& column(Index c) const { return columns[static_cast<std::size_t>(c)]; }
+};
+
+[[nodiscard]] std::string formula_section(const Content& content);
+[[nodiscard]] std::string size_section(const Content& content);
+[[nodiscard]] std::string importance_section(const Content& content);
+[[nodiscard]] std::string effects_section(const Content& content);
+[[nodiscard]] std::string pairs_section(const Content& content);
+[[nodiscard]] std::string explain_section(const Content& content);
+[[nodiscard]] std::string quality_section(const Content& content);
+[[nodiscard]] std::string fit_section(const Content& content);
+
+// ---- what they share
+
+// `body` is HTML.
+[[nodiscard]] std::string section_html(std::string_view id, std::string_view title, std::string_view body);
+// A name from a file, short enough to be shown, and escaped.
+[[nodiscard]] std::string shown_text(std::string_view text);
+// The same as plain text.
+[[nodiscard]] std::string short_text(std::string_view text);
+// 1 column, 2 columns
+[[nodiscard]] std::string counted(std::size_t count, std::string_view one);
+// A bar of a table, the part of a whole.
+[[nodiscard]] std::string bar_html(double part);
+// What the loss of held-out rows is called.
+[[nodiscard]] std::string loss_name(const Model& model);
+
+// Colours of curves that are shown together, by position.
+inline constexpr std::string_view kCurveStyles[] = {"blue", "orange", "green", "purple", "gold"};
+inline constexpr std::size_t kMostCurves = 5;
+
+}  // namespace mfga::report

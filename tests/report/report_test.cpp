@@ -1,0 +1,297 @@
+// The page about a model: as text, for every kind of model; and as a browser lays it out.
+#include "mfga/report.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "browser.hpp"
+#include "mfga/error.hpp"
+#include "mfga/fit.hpp"
+#include "reference.hpp"
+#include "report/curves.hpp"
+#include "report/importance.hpp"
+
+namespace mfga {
+namespace {
+
+constexpr Index kRows = 400;
+
+std::size_t count(std::string_view text, std::string_view word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size()))
+    ++found;
+  return found;
+}
+
+enum class Kind { kNumber, kTwoClasses, kThreeClasses, kTwoTargets, kCounts };
+
+// A number, another with missing values, a text of three levels with names that must be escaped; a product of
+// the first two matters.
+struct Fitted {
+  Matrix x = reference::random_matrix(kRows, 5, 3);
+  std::vector<double> y;
+  TrainingData data;
+  Model model;
+
+  explicit Fitted(Kind kind) {
+    const std::vector<double> noise = reference::random_vector(kRows, 4);
+    std::vector<double> second;
+    for (Index n = 0; n < kRows; ++n) {
+      for (Index level = 0; level < 3; ++level) x(n, 2 + level) = n % 3 == level ? 1 : 0;
+      const double value =
+          x(n, 0) * x(n, 1) + x(n, 0) + (n % 3 == 1 ? 1.0 : 0.0) + 0.3 * noise[static_cast<std::size_t>(n)];
+      y.push_back(kind == Kind::kTwoClasses     ? (value > 0.3 ? 1 : 0)
+                  : kind == Kind::kThreeClasses ? (value > 1   ? 2
+                                                   : value > 0 ? 1
+                                                               : 0)
+                  : kind == Kind::kCounts       ? std::floor(std::exp(std::min(value, 3.0)))
+                                                : value);
+      second.push_back(100 * x(n, 1));
+      if (n % 10 == 0) x(n, 1) = std::numeric_limits<double>::quiet_NaN();
+    }
+    data = {.x = x.view(), .y = y, .columns = {"<b>first", "second", "t=a", "t=b&", "t=c"}};
+    data.target_name = "the \"target\"";
+    data.text_columns = {{"t", 2, {"a", "b&", "c"}}};
+    if (kind == Kind::kTwoTargets) {
+      y.insert(y.end(), second.begin(), second.end());
+      data.y = y;
+      data.target_names = {"one", "two"};
+      data.target_name = "one,two";
+    }
+    FitOptions options{.features = "linear + hinge(knots=5) + polynomial(degree=2)", .terms = 8};
+    options.tune = Tuning::none();
+    options.threads = 2;
+    if (kind == Kind::kTwoClasses || kind == Kind::kThreeClasses) options.task = Task::kClassification;
+    if (kind == Kind::kCounts) options.loss = "poisson";
+    model = fit(data, options).model;
+  }
+  [[nodiscard]] ReportData rows() const { return {.x = x.view(), .targets = y, .name = "rows <of> a test"}; }
+  [[nodiscard]] std::string page(const ReportOptions& options = {}) const {
+    return report_page(model, rows(), options);
+  }
+};
+
+void expect_well_formed(const std::string& html) {
+  for (const std::string_view word : {"<script", "<link", "<img", "http:", "https:", "@import", "url(",
+                                      "<b>first", "<of>", "b&<", ">nan<", ">inf<", ">-nan<"})
+    EXPECT_EQ(count(html, word), 0U) << word;
+  for (const std::string_view element : {"section", "figure", "details", "table", "svg", "div", "dl"}) {
+    EXPECT_EQ(count(html, fmt::format("<{}>", element)) + count(html, fmt::format("<{} ", element)),
+              count(html, fmt::format("</{}>", element)))
+        << element;
+  }
+  // Every chart has words, and an id of its own.
+  EXPECT_EQ(count(html, "<svg"), count(html, "<title id="));
+  EXPECT_EQ(count(html, "<svg"), count(html, "<desc id="));
+  EXPECT_EQ(count(html, "<desc id="), count(html, "aria-labelledby=\"") - count(html, "<section"));
+  EXPECT_LT(html.size(), 500000U);
+}
+
+std::vector<std::string> headings(const std::string& html) {
+  std::vector<std::string> all;
+  for (std::size_t at = html.find("<section id=\""); at != std::string::npos;
+       at = html.find("<section id=\"", at + 1)) {
+    const std::size_t begin = at + std::string_view("<section id=\"").size();
+    all.push_back(html.substr(begin, html.find('"', begin) - begin));
+  }
+  return all;
+}
+
+const std::vector<std::string> kAllParts = {"formula", "quality", "importance", "effects",
+                                            "pairs",   "explain", "size",       "fit"};
+
+TEST(Report, HasAllPartsForEveryKindOfModel) {
+  for (const Kind kind :
+       {Kind::kNumber, Kind::kTwoClasses, Kind::kThreeClasses, Kind::kTwoTargets, Kind::kCounts}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    const std::string html = Fitted(kind).page();
+    expect_well_formed(html);
+    EXPECT_EQ(headings(html), kAllParts);
+    const bool is_of_classes = kind == Kind::kTwoClasses || kind == Kind::kThreeClasses;
+    EXPECT_EQ(count(html, "<h3>Confusion matrix</h3>"), is_of_classes ? 1U : 0U);
+    EXPECT_EQ(count(html, "<h3>ROC curve</h3>"), is_of_classes ? 1U : 0U);
+    EXPECT_EQ(count(html, "<h3>Distribution of the residuals</h3>"), is_of_classes               ? 0U
+                                                                     : kind == Kind::kTwoTargets ? 2U
+                                                                                                 : 1U);
+  }
+}
+
+TEST(Report, NamesFromFilesAreEscaped) {
+  const std::string html = Fitted(Kind::kNumber).page({.title = "<i>title</i>"});
+  for (const std::string_view text :
+       {"&lt;b&gt;first", "b&amp;", "rows &lt;of&gt; a test", "&lt;i&gt;title&lt;/i&gt;"})
+    EXPECT_GT(count(html, text), 0U) << text;
+}
+
+TEST(Report, WithoutDataThereIsWhatNeedsNone) {
+  const Fitted fitted(Kind::kNumber);
+  const std::string html = report_page(fitted.model);
+  expect_well_formed(html);
+  EXPECT_EQ(headings(html), (std::vector<std::string>{"formula", "importance", "size", "fit"}));
+  EXPECT_EQ(count(html, "made without data"), 1U);
+}
+
+TEST(Report, WithoutTargetsNothingIsSaidAboutErrors) {
+  const Fitted number(Kind::kNumber);
+  expect_well_formed(report_page(number.model, ReportData{.x = number.x.view()}));
+  const Fitted fitted(Kind::kTwoClasses);
+  const std::string html = report_page(fitted.model, ReportData{.x = fitted.x.view()});
+  expect_well_formed(html);
+  EXPECT_EQ(count(html, "id=\"quality\""), 0U);
+  EXPECT_EQ(count(html, "growth of"), 0U);
+  EXPECT_GT(count(html, "id=\"effects\""), 0U);
+}
+
+TEST(Report, SaysSoWhenRowsAreDrawn) {
+  const Fitted fitted(Kind::kNumber);
+  const std::string html = fitted.page({.most_rows = 100});
+  EXPECT_EQ(count(html, "Measured on 100 of 400 rows, drawn at random"), 1U);
+  EXPECT_EQ(html, fitted.page({.most_rows = 100, .threads = 1})) << "the page is the same every time";
+}
+
+TEST(Report, ModelsWithoutTermsHaveAPage) {
+  Model model;
+  model.n_columns = 1;
+  const std::string html = report_page(model);
+  expect_well_formed(html);
+  const Matrix x(3, 1);
+  const std::vector<double> y = {1, 2, 3};
+  expect_well_formed(report_page(model, ReportData{.x = x.view(), .targets = y}));
+}
+
+TEST(Report, RowsOfOneClassAndOneRowHaveAPage) {
+  const Fitted fitted(Kind::kTwoClasses);
+  const std::vector<double> ones(kRows, 1.0);
+  expect_well_formed(report_page(fitted.model, ReportData{.x = fitted.x.view(), .targets = ones}));
+  expect_well_formed(report_page(
+      fitted.model, ReportData{.x = fitted.x.view().middle_rows(0, 1), .targets = std::span(ones).first(1)}));
+}
+
+TEST(Report, WideTablesAndLongNamesStaySmall) {
+  constexpr Index kColumns = 300;
+  const Matrix x = reference::random_matrix(200, kColumns, 8);
+  std::vector<double> y;
+  for (Index n = 0; n < x.rows; ++n) {
+    double sum = 0;
+    for (Index j = 0; j < kColumns; ++j) sum += x(n, j) / static_cast<double>(1 + j);
+    y.push_back(sum);
+  }
+  TrainingData data{.x = x.view(), .y = y};
+  for (Index j = 0; j < kColumns; ++j) data.columns.push_back(std::string(2000, 'n') + std::to_string(j));
+  FitOptions options{.features = "linear + fourier(count=50)", .terms = 100};
+  options.tune = Tuning::none();
+  const Model model = fit(data, options).model;
+  const std::string html = report_page(model, ReportData{.x = x.view(), .targets = y});
+  expect_well_formed(html);
+}
+
+TEST(Report, DataThatDoNotGoWithTheModelAreRefused) {
+  const Fitted fitted(Kind::kNumber);
+  const Matrix narrow(3, 2);
+  const Matrix empty(0, 5);
+  EXPECT_THROW((void)report_page(fitted.model, ReportData{.x = narrow.view()}), Error);
+  EXPECT_THROW((void)report_page(fitted.model, ReportData{.x = empty.view()}), Error);
+  EXPECT_THROW((void)report_page(fitted.model,
+                                 ReportData{.x = fitted.x.view(), .targets = std::span(fitted.y).first(3)}),
+               Error);
+}
+
+TEST(ReportParts, SharesOfTermsAddUpToOne) {
+  for (const Kind kind : {Kind::kNumber, Kind::kThreeClasses}) {
+    const Fitted fitted(kind);
+    const Predictor predictor(fitted.model, 1);
+    const report::Sample sample = report::draw_sample(predictor, fitted.rows(), 1000);
+    double sum = 0;
+    for (const double share : report::term_shares(fitted.model, sample, 1)) sum += share;
+    EXPECT_NEAR(sum, 1, 1e-9);
+  }
+}
+
+TEST(ReportParts, AColumnThatMattersMoreComesFirst) {
+  const Matrix x = reference::random_matrix(kRows, 3, 5);
+  std::vector<double> y;
+  for (Index n = 0; n < kRows; ++n) y.push_back(3 * x(n, 1) + x(n, 0));
+  FitOptions options{.features = "linear", .terms = 2};
+  options.tune = Tuning::none();
+  const Model model = fit({.x = x.view(), .y = y}, options).model;
+  const Predictor predictor(model, 1);
+  const Explainer explainer(model, 1);
+  const std::vector<report::Column> columns = report::columns_of(model);
+  const report::Sample sample = report::draw_sample(predictor, {.x = x.view(), .targets = y}, 1000);
+  const report::Importance importance = report::column_importance(predictor, explainer, columns, sample);
+  ASSERT_EQ(importance.columns.size(), 2U);
+  EXPECT_EQ(importance.measure, "RMSE");
+  EXPECT_EQ(columns[static_cast<std::size_t>(importance.columns[0].column)].name, "x1");
+  // Of independent columns the parts of the variance are 9 and 1 of 10; shuffled, RMSE is sqrt(2) times
+  // theirs.
+  EXPECT_NEAR(importance.columns[0].share, 0.9, 0.15);
+  EXPECT_NEAR(importance.columns[1].share, 0.1, 0.05);
+  EXPECT_NEAR(importance.columns[1].loss, std::sqrt(2.0), 0.2);
+}
+
+TEST(ReportParts, CurvesOfRanks) {
+  const std::vector<double> likely = {0.9, 0.8, 0.8, 0.1};
+  const std::vector<bool> is_of_class = {true, true, false, false};
+  const report::RankCurves curves = report::rank_curves({likely, is_of_class, {}});
+  ASSERT_EQ(curves.roc.size(), 4U);
+  EXPECT_EQ(curves.roc[1].y, 0.5);
+  EXPECT_EQ(curves.roc[2].x, 0.5);
+  EXPECT_EQ(curves.roc[2].y, 1);
+  EXPECT_NEAR(curves.precision[1].y, 2.0 / 3, 1e-12);
+  EXPECT_TRUE(report::rank_curves({likely, std::vector<bool>(4, true), {}}).roc.empty());
+}
+
+// Finds each panel, what overlaps and what is cut off.
+constexpr std::string_view kProbe = R"(
+function measure(frame) {
+  const page = frame.contentDocument;
+  for (const details of page.querySelectorAll('details')) details.open = true;
+  const count = selector => page.querySelectorAll(selector).length;
+  let overlaps = 0, cut = 0;
+  for (const svg of page.querySelectorAll('svg')) {
+    const outer = svg.getBoundingClientRect();
+    const boxes = [...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect());
+    const slack = 3;
+    overlaps += boxes.filter((a, i) => boxes.some((b, j) => j > i && a.left + slack < b.right && b.left + slack < a.right &&
+        a.top + slack < b.bottom - slack && b.top + slack < a.bottom - slack)).length;
+    cut += boxes.filter(box => box.right > outer.right + 2 || box.left < outer.left - 2 || box.bottom > outer.bottom + 2).length;
+  }
+  const reachable = [...page.querySelectorAll('.scroll')].every(box => box.tabIndex === 0);
+  return {parts: [...page.querySelectorAll('main > section')].map(section => section.id), figures: count('figure'),
+          svgs: count('svg'), shown: [...page.querySelectorAll('svg')].filter(svg => svg.getBoundingClientRect().width > 200).length,
+          h1: count('h1'), dead: [...page.querySelectorAll('nav a')].filter(a => !page.querySelector(a.getAttribute('href'))).length,
+          overlaps, cut, reachable, overflow: page.documentElement.scrollWidth - frame.clientWidth};
+}
+)";
+
+TEST(ReportInBrowser, ShowsEachPanelAtThreeWidths) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the browser sees the same page in every build; the release build looks at it";
+#endif
+  const std::string browser = find_browser();
+  if (browser.empty()) GTEST_SKIP() << "no chromium, chromium-browser or google-chrome in PATH";
+  for (const Kind kind : {Kind::kNumber, Kind::kThreeClasses}) {
+    const BrowserResult result = measure_page(browser, Fitted(kind).page(), {360, 800, 1280}, kProbe);
+    EXPECT_EQ(result.messages, std::vector<std::string>());
+    ASSERT_EQ(result.measured.size(), 3U);
+    for (const nlohmann::json& page : result.measured) {
+      SCOPED_TRACE(page.dump());
+      EXPECT_EQ(page["parts"].get<std::vector<std::string>>(), kAllParts);
+      EXPECT_EQ(page["h1"], 1);
+      EXPECT_GE(page["svgs"], 8);
+      EXPECT_EQ(page["shown"], page["svgs"]);
+      EXPECT_EQ(page["dead"], 0);
+      EXPECT_EQ(page["overlaps"], 0);
+      EXPECT_EQ(page["cut"], 0);
+      EXPECT_EQ(page["reachable"], true);
+      EXPECT_LE(page["overflow"], 0) << "the page is wider than the screen";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mfga
