@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 
@@ -221,11 +222,16 @@ std::string shortened(const std::string& text, std::size_t most) {
   return shown.size() <= most ? shown : shown.substr(0, most - 3) + "...";
 }
 
-// A level that the row does not have is said to be none of it.
+// A level that the row does not have, or a step that it does not reach, is said to be none of it.
 std::string term_text(const Part& part) {
-  const std::size_t end = part.value.find(" = ");
-  const bool is_level = end != std::string::npos && part.name.starts_with(part.value.substr(0, end + 3));
-  return is_level && part.name != part.value ? "not " + part.name : part.name;
+  const std::size_t equals = part.value.find(" = ");
+  if (equals == std::string::npos) return part.name;
+  const std::string column = part.value.substr(0, equals);
+  const std::string step = column + " >= ";
+  bool holds = part.name == part.value || !part.name.starts_with(column + " = ");
+  if (part.name.starts_with(step) && part.value.substr(equals + 3) != kMissingLevel)
+    holds = std::atof(part.value.c_str() + equals + 3) >= std::atof(part.name.c_str() + step.size());
+  return holds ? part.name : "not " + part.name;
 }
 
 // The parts below one another, each where the sum stands; what is too small to show is one line.

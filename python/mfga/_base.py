@@ -326,7 +326,7 @@ class Estimator(Shown, Reported, BaseEstimator):
         rows = _input.read_rows(self, X)
         outputs = [str(name) for name in getattr(self, "classes_", self._model.output_names)]
         try:
-            return Explanation.of(self._model, rows, outputs, threads_of(self.n_jobs))
+            return Explanation._of(self._model, rows, outputs, threads_of(self.n_jobs))
         except ValueError as error:
             raise ValueError(spelled(str(error))) from None
 

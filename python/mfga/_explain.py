@@ -27,6 +27,17 @@ class Explanation:
         What the parts are, in the units of the table where a term allows it.
     output_names : list of str
         Of several targets or classes: their names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import mfga
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> explanation = mfga.MFGAClassifier(terms=4, features="linear", tune=False).fit(X, y).explain(X)
+    >>> explanation
+    Explanation(150 rows, 4 parts, 3 outputs)
+    >>> explanation.by_column().names == list(X.columns)
+    True
     """
 
     def __init__(self, values, base, rounding, scores, names, output_names, ask=None):
@@ -39,11 +50,13 @@ class Explanation:
         self._ask = ask
 
     @classmethod
-    def of(cls, model, rows, output_names, threads):
+    def _of(cls, model, rows, output_names, threads):
         def ask(by_column):
             values, base, rounding, scores, names = model.explain(rows, by_column, threads)
             several = values.ndim == 3
-            return cls(values, base if several else float(base[0]), rounding, scores, names, output_names if several else [])
+            return cls(
+                values, base if several else float(base[0]), rounding, scores, names, output_names if several else []
+            )
 
         explanation = ask(False)
         explanation._ask = ask
@@ -153,8 +166,9 @@ class Explanation:
         lowest, width = sums.min(), max(np.ptp(sums), 1e-300)
 
         def line(name, number, left, right, colour):
+            margin, length = 100 * (left - lowest) / width, 100 * (right - left) / width
             bar = (
-                f'<div style="margin-left:{100 * (left - lowest) / width:.1f}%;width:{100 * (right - left) / width:.1f}%;'
+                f'<div style="margin-left:{margin:.1f}%;width:{length:.1f}%;'
                 f'min-width:1px;height:0.9em;background:{colour}"></div>'
             )
             cells = f'<td style="text-align:right">{number}</td><td style="width:16em">{bar}</td>'

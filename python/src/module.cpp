@@ -22,6 +22,7 @@
 #include "mfga/report.hpp"
 #include "mfga/version.hpp"
 #include "src/arrays.hpp"
+#include "src/explain.hpp"
 #include "src/options.hpp"
 #include "src/report.hpp"
 
@@ -96,26 +97,6 @@ Result values_of(SharedModel& shared, const Array& x, int threads) {
     values = model.probabilities_from_scores(values);
   }
   return array_of(std::move(values), columns);
-}
-
-// Contributions, averages, rounding, totals, and the names of the parts.
-nb::tuple explain_rows(SharedModel& shared, const Array& x, bool by_column, int threads) {
-  const TableView table = table_of(x);
-  const auto outputs = static_cast<std::size_t>(shared.model().n_outputs());
-  std::optional<Explainer> explainer;
-  Explanation explanation;
-  {
-    const nb::gil_scoped_release release;
-    explainer.emplace(shared.model(), threads);
-    explanation = by_column ? explainer->by_column(table) : explainer->by_term(table);
-  }
-  std::vector<std::size_t> shape = {static_cast<std::size_t>(explanation.rows),
-                                    static_cast<std::size_t>(explanation.parts)};
-  if (outputs > 1) shape.push_back(outputs);
-  return nb::make_tuple(
-      shaped(std::move(explanation.contributions), shape), array_of(std::move(explanation.averages), 1),
-      array_of(std::move(explanation.rounding), outputs), array_of(std::move(explanation.totals), outputs),
-      by_column ? explainer->column_names() : explainer->term_names());
 }
 
 // The terms of a model, each as an output of its own.
@@ -422,7 +403,12 @@ NB_MODULE(_core, m) {
       .def("scores", values_of<Wanted::kScores>, "x"_a, "threads"_a = 0)
       .def("predictions", values_of<Wanted::kPredictions>, "x"_a, "threads"_a = 0)
       .def("probabilities", values_of<Wanted::kProbabilities>, "x"_a, "threads"_a = 0)
-      .def("explain", explain_rows, "x"_a, "by_column"_a, "threads"_a = 0)
+      .def(
+          "explain",
+          [](SharedModel& shared, const Array& x, bool by_column, int threads) {
+            return explain_rows(shared.model(), x, by_column, threads);
+          },
+          "x"_a, "by_column"_a, "threads"_a = 0)
       .def("terms_as_outputs", terms_as_outputs)
       .def("report", page_of, "x"_a.none(), "targets"_a.none(), "weights"_a.none(), "title"_a, "threads"_a)
       .def(
