@@ -31,5 +31,5 @@ def test_the_commands_of_the_guide(tmp_path):
                 pattern = re.sub(r"\\\.\d+", lambda _: r"\.\d+", re.escape(line.strip()))
                 assert line.strip() == "..." or re.search(pattern, printed), line
                 shown += 1
-    assert commands >= 7 and shown >= 15
+    assert commands >= 10 and shown >= 23
     assert "<!DOCTYPE html>" in (tmp_path / "page.html").read_text()
