@@ -211,7 +211,9 @@ class Waterfall {
   static constexpr std::size_t kWidth = 30;
   [[nodiscard]] std::size_t place(double value) const {
     const double range = highest_ - lowest_;
-    return range > 0 ? static_cast<std::size_t>(std::lround(kWidth * (value - lowest_) / range)) : 0;
+    if (!(range > 0) || !std::isfinite(range)) return 0;
+    const double part = std::clamp((value - lowest_) / range, 0.0, 1.0);
+    return static_cast<std::size_t>(std::lround(kWidth * part));
   }
   double lowest_;
   double highest_;
@@ -383,9 +385,11 @@ void write_table(OutputFile& file, const Explainer& explainer, const Table& tabl
   std::iota(columns.begin(), columns.end(), Index{0});
   const RowName name = row_names(table);
   // Some rows at a time, so that contributions of all need no memory.
-  constexpr Index kRowsAtOnce = 8192;
-  for (Index first = 0; first < table.rows(); first += kRowsAtOnce) {
-    const Index count = std::min(kRowsAtOnce, table.rows() - first);
+  constexpr Index kMostNumbers = Index{1} << 22U;  // 32 MiB
+  const Index of_a_row = std::max<Index>(1, std::ssize(model.terms) * model.n_outputs());
+  const Index rows_at_once = std::clamp<Index>(kMostNumbers / of_a_row, 16, 8192);
+  for (Index first = 0; first < table.rows(); first += rows_at_once) {
+    const Index count = std::min(rows_at_once, table.rows() - first);
     const auto name_of_part = [&](Index row) { return name(first + row); };
     const ConstMatrixView x = table.values.view().middle_rows(first, count);
     const Explanation explanation =

@@ -35,6 +35,8 @@ Axis Axis::linear(double lowest, double highest, bool from_zero) {
   const double last = std::ceil(highest / step - 1e-9);
   axis.low_ = first * step;
   axis.high_ = last * step;
+  constexpr double kMostSteps = 100;
+  if (!(last - first < kMostSteps)) return axis;  // numbers beyond any scale
   const int steps = static_cast<int>(last - first);
   for (int i = 0; i <= steps; ++i) axis.ticks_.push_back((first + i) * step);
   return axis;

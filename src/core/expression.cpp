@@ -4,11 +4,18 @@
 #include <array>
 #include <cmath>
 
+#include "mfga/error.hpp"
+
 namespace mfga {
 
 using Kind = ExpressionKind;
 
 Expression ExpressionGraph::add_node(ExpressionNode node) {
+  if (!std::ranges::all_of(node.numbers, [](double number) { return std::isfinite(number); })) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "the model cannot be exported: its numbers are so large, or so small, that products of them "
+                "are not finite");
+  }
   const auto [entry, is_new] = known_.try_emplace(node, Expression{static_cast<std::int32_t>(nodes_.size())});
   if (is_new) nodes_.push_back(std::move(node));
   return entry->second;

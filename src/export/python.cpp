@@ -148,7 +148,10 @@ std::string levels_text(const Program& program) {
          "def _levels(x, name, position, levels):\n"
          "    known, of_missing, of_unknown = levels\n"
          "    values = x[:, position] if isinstance(x, np.ndarray) else x[name]\n"
-         "    missing = [value is None or value is np.ma.masked or value != value for value in values]\n"
+         "    missing = [value is None or value is np.ma.masked or type(value).__name__ == 'NAType' or value "
+         "!= "
+         "value\n"
+         "               for value in values]\n"
          "    return np.array([of_missing if no else known.get(str(value), of_unknown)\n"
          "                     for value, no in zip(values, missing)])\n";
 }

@@ -19,7 +19,14 @@ using Kind = ExpressionKind;
 class SqlParts final : public InfixPrinter {
  public:
   explicit SqlParts(const Program& program) : InfixPrinter(program) {
-    const auto is_taken = [&](const ProgramColumn& column) { return column.name.starts_with(prefix_); };
+    // Names of columns may be compared without regard to case.
+    const auto is_taken = [&](const ProgramColumn& column) {
+      std::string start = column.name.substr(0, prefix_.size());
+      std::ranges::transform(start, start.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+      });
+      return start == prefix_;
+    };
     while (std::ranges::any_of(program.columns, is_taken)) prefix_ += "_";
   }
 
@@ -223,8 +230,9 @@ std::string print_sql(const Program& program) {
   std::string text = fmt::format(
       "-- {}\n-- Put the name of your table in place of \"data\", and its columns that you want to see, as "
       "t.id, "
-      "into\n-- the last list. NULL is a missing value.\n",
-      program_title(program));
+      "into\n-- the last list. NULL is a missing value. No column of it may have a name that begins with "
+      "{}.\n",
+      program_title(program), parts.prefix());
   std::string source = "\"data\"";
   for (std::size_t i = 0; i < parts.layers().size(); ++i) {
     const std::string name = fmt::format("{}{}", parts.prefix(), i + 1);

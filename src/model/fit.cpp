@@ -380,10 +380,10 @@ class Fit {
       report_.cut_short.emplace_back("the search for rows that decide their own fit");
       return;
     }
-    if (learned.refit == nullptr || !model_.has_one_output()) return;
+    if (learned.hessian.empty() || !model_.has_one_output()) return;
     static_cast<void>(work_.lap());
-    std::vector<RowLeverage> rows = high_leverages(data.problem(workers_), learned.active,
-                                                   learned.refit->hessian(learned.ridge), plan_.options.seed);
+    std::vector<RowLeverage> rows =
+        high_leverages(data.problem(workers_), learned.active, learned.hessian, plan_.options.seed);
     for (RowLeverage& row : rows) row.row = data.row_of_table(row.row);
     add_warnings(leverage_warnings(rows, data_, standardised_));
     report_.leverage_seconds = work_.lap();

@@ -81,7 +81,7 @@ Learned learn_random_features(Work& work, const PreparedData& data, double ridge
   learned.converged = report.converged;
   learned.initial_risk = risk_of_constant(problem);
   record_one_step(learned, learned.active.size(), work.plan.times.seconds() - chosen, report.newton_steps);
-  learned.refit = std::move(refit);
+  if (problem.outputs() == 1) learned.hessian = refit->hessian(learned.ridge);
   return learned;
 }
 

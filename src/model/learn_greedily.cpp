@@ -146,7 +146,7 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   learned.converged = greedy.converged;
   if (greedy.refit) refit = std::move(greedy.refit);
   // Where the search was ended in the midst of a step, the refit knows of atoms that are not in the model.
-  if (!greedy.search_is_cut) learned.refit = std::move(refit);
+  if (!greedy.search_is_cut && problem.outputs() == 1) learned.hessian = refit->hessian(learned.ridge);
   record_path(greedy, candidates, work.names, learned);
   if (!task.keeps_what_there_is) return learned;
 

@@ -38,8 +38,8 @@ Learned as_learned(Work& work, const PreparedData& data, const TunedModel& tuned
   const Problem problem = seen.problem(work.workers);
   Learned learned;
   learned.active = found.active;
-  FittedCoefficients fitted = fit_coefficients(problem, found.ridge, learned.active);
-  learned.refit = std::move(fitted.refit);
+  const FittedCoefficients fitted = fit_coefficients(problem, found.ridge, learned.active);
+  if (problem.outputs() == 1) learned.hessian = fitted.refit->hessian(found.ridge);
   learned.converged = fitted.converged;
   learned.stretch = found.stretch;
   learned.ridge = found.ridge;

@@ -33,7 +33,7 @@ struct Learned {
   std::vector<double> kernel_weights;
   std::vector<PathStep> path;
   std::vector<std::string> dependent_atoms;
-  std::shared_ptr<const Refit> refit;  // of the coefficients, for leverages; null: it cannot be asked
+  std::vector<double> hessian;  // see Refit::hessian, with the ridge, for leverages; empty: not known
 
   [[nodiscard]] ScoreFunction score() const { return active.score(); }
   // Sets the terms of the model, and what the report says of them.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -19,6 +21,8 @@ void check(const Model& model, const ReportData& data) {
                 fmt::format("there are {} targets for {} rows; expected {}", data.targets.size(), data.x.rows,
                             data.x.rows * targets));
   }
+  if (!std::ranges::all_of(data.targets, [](double target) { return std::isfinite(target); }))
+    throw Error(ErrorKind::kBadData, "targets have values that are not finite numbers; leave such rows out");
   if (!data.weights.empty() && std::ssize(data.weights) != data.x.rows) {
     throw Error(ErrorKind::kInvalidArgument,
                 fmt::format("there are {} weights for {} rows", data.weights.size(), data.x.rows));

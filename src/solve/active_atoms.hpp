@@ -17,7 +17,7 @@ class ActiveAtoms {
       : list(atoms), values_(atoms), intercepts_(intercepts), rows_(rows), bare_rows_(rows.without_inputs()) {
     constexpr Index kMostNumbers = Index{1} << 23U;  // 64 MiB
     are_all_kept_ = values_.size() == 0;
-    if (are_all_kept_ || rows.rows() > kMostNumbers / size()) return;
+    if (are_all_kept_ || rows.blocks() * kBlockStride > kMostNumbers / size()) return;
     kept_ = std::make_unique_for_overwrite<double[]>(
         static_cast<std::size_t>(rows.blocks() * size() * kBlockStride));
     is_kept_ = std::make_unique<bool[]>(static_cast<std::size_t>(rows.blocks()));

@@ -52,7 +52,8 @@ class NewtonRefit final : public Refit {
   using Refit::solve;
   RefitReport solve(ActiveSet& active, Accuracy accuracy) override {
     const ActiveAtoms atoms(active.atoms, offset_, problem_.rows);
-    Vector point = Vector::Zero(atoms.size());  // (c, theta)
+    if (hessian_.rows() > atoms.size()) hessian_.resize(0, 0);  // it is that of other atoms
+    Vector point = Vector::Zero(atoms.size());                  // (c, theta)
     if (offset_ == 1) point[0] = active.intercepts.front();
     std::copy(active.theta.begin(), active.theta.end(), point.begin() + offset_);
     RefitReport report;
@@ -72,6 +73,7 @@ class NewtonRefit final : public Refit {
   }
 
   void start_near(std::span<const double> hessian) override {
+    if (!std::ranges::all_of(hessian, [](double entry) { return std::isfinite(entry); })) return;
     const auto size = static_cast<Index>(std::sqrt(static_cast<double>(hessian.size())));
     hessian_.resize(size, size);
     for (Index i = 0; i < size; ++i) {

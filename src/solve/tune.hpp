@@ -49,6 +49,10 @@ using TuneCallback = std::function<bool(const Tuned&)>;
 struct FittedCoefficients {
   bool converged = true;
   std::unique_ptr<Refit> refit;
+  // For the next fit; none if this one failed.
+  [[nodiscard]] std::vector<double> hessian_nearby() const {
+    return converged ? refit->hessian(0) : std::vector<double>();
+  }
 };
 // Fits the coefficients of given atoms to the rows; starts from those of `active`, and from the Hessian of a
 // fit nearby if there was one (Refit::start_near).

@@ -349,7 +349,7 @@ class TunedSearch {
         const FittedCoefficients fitted =
             fit_coefficients(folds_[f].problem.with_rows(rows[f]), ridge, products[f], model.active,
                              Accuracy::kGood, hessians[f]);
-        hessians[f] = fitted.refit->hessian(0);
+        hessians[f] = fitted.hessian_nearby();
         loss += loss_sum(held_out_problem(folds_[f], held_out[f]), model.active.score());
       }
       if (!(loss < best_loss)) return false;

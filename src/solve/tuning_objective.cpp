@@ -24,7 +24,7 @@ TuningObjective::TuningObjective(const Problem& problem, const ActiveSet& active
   last_.stretch.assign(n_inputs_, 1.0);
   const FittedCoefficients fitted = fit_coefficients(
       problem, options.ridge, refit_products(problem, active.atoms), last_.active, Accuracy::kRough);
-  hessian_ = fitted.refit->hessian(0);
+  hessian_ = fitted.hessian_nearby();
   last_.objective = loss_sum(problem, last_.active.score()) + cost_of_coefficients();
   // The prior is compared with the likelihood.
   scale_ = last_.objective > 0 ? 1 / last_.objective : 1;
@@ -47,7 +47,7 @@ double TuningObjective::evaluate(std::span<const double> moves, std::span<double
   const BlockedRows rows = move(moves);
   const Problem there = problem_.with_rows(rows);
   const FittedCoefficients fitted = fit_coefficients(there, options_.ridge, last_.active, hessian_);
-  hessian_ = fitted.refit->hessian(0);
+  hessian_ = fitted.hessian_nearby();
   const ScoreFunction score = last_.active.score();
   const DerivativesOfAtoms of_atoms(last_.active.atoms);
   std::vector<double> sums(n_moves() + 1);  // the derivatives, and the loss

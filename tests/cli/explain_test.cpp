@@ -131,6 +131,22 @@ TEST_F(ExplainCommand, ReadsNoFurtherThanTheRow) {
   expect_message(run_refused({"explain", path("m.json"), bad, "--row", "3"}), {"bad.csv:4", "oops"});
 }
 
+TEST_F(ExplainCommand, MeansBeyondAnyScaleDoNoHarm) {
+  const std::string table = write(regression_csv(80));
+  train(table, "m.json");
+  Json model = Json::parse(content("m.json"));
+  double mean = 1e308;
+  for (Json& term : model["terms"]) {
+    if (!term.contains("mean")) continue;
+    term["mean"] = mean;
+    mean *= -1.5;
+    if (!std::isfinite(mean)) mean = 1e308;
+  }
+  const std::string damaged = write(model.dump(), "damaged.json");
+  const ToolResult result = run({"explain", damaged, table, "--row", "1"});
+  EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 2) << result.err;
+}
+
 TEST_F(ExplainCommand, RefusesWhatIsNotThere) {
   const std::string table = write(regression_csv(40));
   train(table, "m.json");

@@ -76,5 +76,24 @@ TEST_F(Export, RefusesNamesThatAFormatCannotSay) {
   EXPECT_NE(export_model(model, "c").find("\\377"), std::string::npos);
 }
 
+TEST_F(Export, NamesOfSqlPartsAreNoColumnsInAnyCase) {
+  Model model;
+  model.n_columns = 1;
+  model.inputs = {{"MFGA_z1", 0, 0, 1}};
+  model.terms = {{{"linear", 1, {0}, {1}, {}}, {1}}};
+  EXPECT_EQ(export_model(model, "sql").find("AS mfga_z"), std::string::npos);
+}
+
+TEST_F(Export, RefusesNumbersThatOverflow) {
+  Model model;
+  model.n_columns = 1;
+  model.inputs = {{"a", 0, 0, 1}};
+  model.terms = {{{"linear", 1e300, {0}, {1}, {}}, {1e300}}};
+  for (const ExportFormat& format : export_formats()) {
+    error_of(ErrorKind::kInvalidArgument,
+             [&] { static_cast<void>(export_model(model, std::string(format.name))); });
+  }
+}
+
 }  // namespace
 }  // namespace mfga

@@ -198,6 +198,9 @@ TEST(Report, DataThatDoNotGoWithTheModelAreRefused) {
   EXPECT_THROW((void)report_page(fitted.model,
                                  ReportData{.x = fitted.x.view(), .targets = std::span(fitted.y).first(3)}),
                Error);
+  std::vector<double> targets(fitted.y.begin(), fitted.y.end());
+  targets[1] = std::nan("");
+  EXPECT_THROW((void)report_page(fitted.model, ReportData{.x = fitted.x.view(), .targets = targets}), Error);
 }
 
 TEST(ReportParts, SharesOfTermsAddUpToOne) {
