@@ -255,10 +255,7 @@ void add_bound(CLI::App& tool) {
   app->add_option("--target", command->target,
                   "target column by name or index; default: the one of the training table")
       ->type_name("COLUMN");
-  app->add_option("--threads", command->options.threads, "threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
-      ->type_name("T");
+  add_threads_option(*app, command->options.threads);
   add_read_options(*app, command->common.read);
   add_output_options(*app, command->common);
   app->callback([command] { run_bound(*command); });

@@ -75,6 +75,10 @@ struct CommonOptions {
 };
 void add_read_options(CLI::App& command, ReadOptions& read);
 void add_output_options(CLI::App& command, CommonOptions& common);
+void add_threads_option(CLI::App& command, int& threads);
+// Of commands that measure a model: where its target and the weights of rows are.
+void add_target_options(CLI::App& command, std::string& target, std::string& weight,
+                        std::string_view default_target);
 
 // The same options, with as many LIBSVM features as the model knows where nothing is said about them.
 [[nodiscard]] ReadOptions read_options_for(const Model& model, ReadOptions read);

@@ -164,15 +164,8 @@ void add_compare(CLI::App& tool) {
       ->required()
       ->check(file_name())
       ->type_name("FILE");
-  app->add_option("--target", command->target,
-                  "target column by name or index, several between commas; default: as in the training table")
-      ->type_name("COLUMN");
-  app->add_option("--weight", command->weight, "column that says how much each row counts, by name or index")
-      ->type_name("COLUMN");
-  app->add_option("--threads", command->threads, "threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
-      ->type_name("T");
+  add_target_options(*app, command->target, command->weight, "as in the training table");
+  add_threads_option(*app, command->threads);
   add_read_options(*app, command->common.read);
   add_output_options(*app, command->common);
   app->callback([command] { run_compare(*command); });

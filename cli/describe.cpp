@@ -140,10 +140,7 @@ void add_describe(CLI::App& tool) {
       ->type_name("FILE");
   add_training_columns(*app, command->columns);
   add_read_options(*app, command->common.read);
-  app->add_option("--threads", command->threads, "threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
-      ->type_name("T");
+  add_threads_option(*app, command->threads);
   add_output_options(*app, command->common);
   app->callback([command] { run_describe(*command); });
 }

@@ -489,10 +489,7 @@ void add_explain(CLI::App& tool) {
       ->type_name("FILE")
       ->group("Output");
   add_output_options(*app, command->common);
-  app->add_option("--threads", command->threads, "threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
-      ->type_name("T");
+  add_threads_option(*app, command->threads);
   add_read_options(*app, command->common.read);
   app->callback([command] { run_explain(*command); });
 }

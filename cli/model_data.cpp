@@ -46,6 +46,25 @@ void add_output_options(CLI::App& command, CommonOptions& common) {
   command.add_flag("--quiet", common.quiet, "no progress line, no report")->group("Output");
 }
 
+void add_threads_option(CLI::App& command, int& threads) {
+  constexpr int kMostThreads = 1024;
+  command.add_option("--threads", threads, "threads; 0: all cores")
+      ->capture_default_str()
+      ->check(CLI::Range(0, kMostThreads))
+      ->type_name("T");
+}
+
+void add_target_options(CLI::App& command, std::string& target, std::string& weight,
+                        std::string_view default_target) {
+  command
+      .add_option(
+          "--target", target,
+          fmt::format("target column by name or index, several between commas; default: {}", default_target))
+      ->type_name("COLUMN");
+  command.add_option("--weight", weight, "column that says how much each row counts, by name or index")
+      ->type_name("COLUMN");
+}
+
 ReadOptions read_options_for(const Model& model, ReadOptions read) {
   if (read.n_features == 0) {
     read.n_features = model.n_columns;

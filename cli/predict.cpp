@@ -218,10 +218,7 @@ void add_predict(CLI::App& tool) {
                   "columns of the table to copy in front of the predictions, by name or index; CSV only",
                   "Output");
   add_output_options(*app, command->common);
-  app->add_option("--threads", command->threads, "threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
-      ->type_name("T");
+  add_threads_option(*app, command->threads);
   add_read_options(*app, command->common.read);
   app->callback([command] { run_predict(*command); });
 }

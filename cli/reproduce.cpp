@@ -148,10 +148,7 @@ void add_reproduce(CLI::App& tool) {
   app->add_flag("--quick", command->options.quick,
                 "few rows, seeds and ridges: a look at the whole in less than a minute");
   app->add_flag("--resume", command->resume, "go on where an interrupted run stopped");
-  app->add_option("--threads", command->options.threads, "threads; 0: all cores")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
-      ->type_name("T");
+  add_threads_option(*app, command->options.threads);
   app->add_flag("--quiet", command->quiet, "no progress line, no tables");
   app->callback([command] { run_reproduce(*command); });
 }

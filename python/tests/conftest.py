@@ -1,8 +1,11 @@
-"""What the tests share: small tables with fixed seeds, options that make fits quick, and the command line's tool."""
+"""What the tests share: small tables with fixed seeds, options that make fits quick, the command line's tool and a
+database."""
 
 import os
 import pathlib
+import shutil
 import subprocess
+import tempfile
 
 import numpy as np
 import pytest
@@ -46,3 +49,41 @@ def tool():
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    """Runs scripts in a database server of its own, as another user than root."""
+    folders = [*pathlib.Path("/usr/lib/postgresql").glob("*/bin"), *filter(None, [shutil.which("initdb")])]
+    if not folders or shutil.which("psql") is None:
+        pytest.skip("PostgreSQL is not installed (Debian's package postgresql)")
+    programs = pathlib.Path(folders[-1])
+    programs = programs if programs.is_dir() else programs.parent
+    user = []
+    folder = pathlib.Path(tempfile.mkdtemp())
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("PostgreSQL does not run as root, and there is no setpriv")
+        os.chown(folder, 65534, 65534)
+        user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    run = {"check": True, "capture_output": True, "text": True, "cwd": folder}
+    settings = "-c listen_addresses= -c fsync=off -k " + str(folder)
+    try:
+        subprocess.run([*user, programs / "initdb", "-D", folder / "db", "-U", "tester", "-N", "-E", "UTF8"], **run)
+        subprocess.run(
+            [*user, programs / "pg_ctl", "-D", folder / "db", "-w", "-o", settings, "-l", folder / "log", "start"],
+            **run,
+        )
+    except subprocess.CalledProcessError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        pytest.skip(f"PostgreSQL does not start here: {error.stderr}")
+
+    def script(text):
+        command = ["psql", "-X", "-q", "-h", str(folder), "-U", "tester", "-d", "postgres", "-v", "ON_ERROR_STOP=1"]
+        done = subprocess.run([*command, "--csv", "-f", "-"], input=text, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    yield script
+    subprocess.run([*user, programs / "pg_ctl", "-D", folder / "db", "-m", "immediate", "stop"], capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -8,199 +8,33 @@ import io
 import json
 import math
 import os
-import pathlib
 import re
 import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import warnings
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from export_cases import (
+    PLAIN,
+    ROWS,
+    Case,
+    asked_rows,
+    family_cases,
+    golden_cases,
+    loss_cases,
+    rounded,
+    text_cases,
+)
+from pmml_evaluator import PMML, PmmlEvaluator
 
-import mfga
 from mfga import MFGAClassifier, MFGARegressor
 
 pandas = pytest.importorskip("pandas")
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 FORMATS = ("c", "cpp", "python", "sql", "latex", "sympy", "onnx", "pmml", "json")
-ROWS = 1000
-
-
-class Case:
-    """A fitted model, rows that it is asked about, and what it answers."""
-
-    def __init__(self, name, model, rows):
-        self.name, self.model, self.rows = name, model, rows
-        self.is_classifier = isinstance(model, MFGAClassifier)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of texts that are not known
-            if self.is_classifier:
-                self.results = model.predict_proba(rows)
-                self.labels = np.asarray(model.predict(rows)).astype(str)
-                self.scores = model.decision_function(rows).reshape(len(rows), -1)
-            else:
-                self.results = np.asarray(model.predict(rows)).reshape(len(rows), -1)
-
-    def column(self, name):
-        """The values of a column, None where one is missing."""
-        return [None if value is None or value != value else value for value in self.rows[name].tolist()]
-
-    def check(self, results, labels=None, scores=None, rtol=1e-6):
-        results = np.asarray(results, dtype=float).reshape(self.results.shape)
-        sizes = np.abs(self.results).max()
-        np.testing.assert_allclose(results, self.results, rtol=rtol, atol=1e-3 * rtol * sizes, err_msg=self.name)
-        if scores is not None:
-            scores = np.asarray(scores, dtype=float).reshape(self.scores.shape)
-            np.testing.assert_allclose(scores, self.scores, rtol=rtol, atol=rtol * np.abs(self.scores).max())
-        if labels is not None:
-            # Rows on the border may go either way.
-            ordered = np.sort(self.results, axis=1)
-            is_clear = ordered[:, -1] - ordered[:, -2] > 1e-4
-            assert is_clear.sum() > 0.9 * len(is_clear)
-            assert (np.asarray(labels).astype(str)[is_clear] == self.labels[is_clear]).all()
-
-
-def rounded(x):
-    """Numbers that a float holds, so that those of ONNX are the same."""
-    return np.asarray(x, dtype=np.float32).astype(float)
-
-
-def numbers_table(rng, rows):
-    x = rounded(rng.normal(size=(rows, 5)) * [1, 20, 0.01, 3, 1] + [0, 1000, 5, -3, 40])
-    return pandas.DataFrame(x, columns=["age", "größe", "a \"b\" 'c' \\ */ ??/", "class", "e; DROP TABLE data"])
-
-
-def asked_rows(frame, rng):
-    """Rows like those of the training, and some far out or without a value."""
-    rows = frame.sample(ROWS, replace=True, random_state=1).reset_index(drop=True)
-    for name in rows.columns:
-        if rows[name].dtype.kind != "f":
-            continue
-        values = rows[name].to_numpy() + rng.normal(size=ROWS) * rows[name].std()
-        values[rng.random(ROWS) < 0.03] *= 5
-        values[rng.random(ROWS) < 0.03] = np.nan
-        rows[name] = rounded(values)
-    return rows
-
-
-def signal(frame):
-    z = (frame - frame.mean()) / frame.std()
-    names = list(frame.columns)
-    return z[names[0]] + np.maximum(0, z[names[1]]) * z[names[2]] + np.sin(2 * z[names[3]])
-
-
-FAMILIES = {
-    "linear": "linear",
-    "polynomial": "polynomial(degree=3)",
-    "step": "step(knots=9)",
-    "hinge": "hinge(interactions=2, knots=3)",
-    "spline": "spline + spline(degree=0, knots=3) + spline(degree=5)",
-    "periodic": "periodic(count=3)",
-    "additive": "additive(order=2) + additive(kernel=intersection)",
-    "gaussian": "gaussian(order=3)",
-    "fourier": "fourier(count=60)",
-    "landmark": "landmark(count=40)",
-    "laplace": "landmark(count=40, kernel=laplace) + landmark(count=10, kernel=matern(0.5))",
-    "matern": "landmark(count=20, kernel=matern(2.5)) + landmark(count=20, kernel=matern(1.5))",
-    "kernel_power": "landmark(count=20, kernel=polynomial(3))",
-    "nystrom": "nystrom(count=15)",
-    "maclaurin": "maclaurin(count=40, sigma=3)",
-}
-SCALES = ("standard", "robust", "quantile")
-PLAIN = {"tune": False, "ridge": 1e-3, "n_jobs": 1}
-
-
-def family_cases(rng):
-    frame = numbers_table(rng, 300)
-    y = pandas.Series(signal(frame) + 0.1 * rng.normal(size=300))
-    for i, (name, features) in enumerate(FAMILIES.items()):
-        model = MFGARegressor(terms=8, features=features, scale=SCALES[i % 3], **PLAIN)
-        yield name, model.fit(frame, y.rename(f"family {name}")), frame
-    model = MFGARegressor(terms=4, features="step(knots=4)", scale="standard", **PLAIN)
-    yield "plain steps", model.fit(frame, y), frame
-    many = pandas.DataFrame(rounded(rng.normal(size=(300, 12))), columns=[f"c{i}" for i in range(12)])
-    target = pandas.Series(signal(many), name="many columns")
-    features = "gaussian(order=1) + fourier(count=20) + landmark(count=10) + landmark(count=10, kernel=laplace)"
-    yield "many columns", MFGARegressor(terms=12, features=features, **PLAIN).fit(many, target), many
-    yield (
-        "mixing",
-        MFGARegressor(terms=6, metric="full", features="linear + landmark(count=10)", ridge=1e-3).fit(
-            many.iloc[:, :6], target.rename("mixed")
-        ),
-        many.iloc[:, :6],
-    )
-
-
-def loss_cases(rng):
-    frame = numbers_table(rng, 400)
-    s = signal(frame)
-    spec = {"terms": 7, "features": "linear + hinge", **PLAIN}
-    targets = {
-        "huber": s,
-        "quantile(0.8)": s,
-        "poisson": rng.poisson(np.exp(0.4 * s)),
-        "gamma": rng.gamma(2.0, np.exp(0.3 * s)),
-    }
-    for loss, y in targets.items():
-        model = MFGARegressor(loss=loss, **spec).fit(frame, pandas.Series(y, name="loss " + loss[:5], dtype=float))
-        yield "loss " + loss, model, frame
-    two = pandas.DataFrame({"first": s, "second: 2": s**2})
-    yield "two targets", MFGARegressor(**spec).fit(frame, two), frame
-    names = np.array(["no", "yes; 'maybe'"])
-    for loss in ("auto", "squared_hinge"):
-        y = pandas.Series(names[(s > 0).astype(int)], name="two by " + loss)
-        yield y.name, MFGAClassifier(loss=loss, **spec).fit(frame, y), frame
-    y = np.where(s > 1, 3, np.where(s < -1, 1, 2))
-    for loss in ("auto", "one_vs_rest"):
-        labels = pandas.Series(y, name="three by " + loss)
-        yield labels.name, MFGAClassifier(loss=loss, **spec).fit(frame, labels), frame
-
-
-def text_cases(rng):
-    n = 1500
-    frame = pandas.DataFrame(
-        {
-            "size": rounded(np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))),
-            'it\'s "a" kind': rng.choice(["a", "b'; --", "ç", "?"], size=n),
-            "town": np.where(
-                rng.random(n) < 0.9, rng.choice(["here", "there"], size=n), [f"t{i % 40}" for i in range(n)]
-            ),
-            "sure": rng.choice(["x", "y"], size=n),
-        }
-    )
-    s = frame["size"].fillna(1.0) + (frame["town"] == "here") - 2 * (frame["sure"] == "x")
-    s += frame['it\'s "a" kind'].map({"a": 0.0, "b'; --": 1.0, "ç": 2.0, "?": -1.0})
-    spec = {"terms": 14, "features": "linear + hinge(interactions=2, knots=3)", "ridge": 1e-2, "tune": False}
-    asked = asked_rows(frame, rng)
-    for name, texts in {"town": ["elsewhere", "t3", None], "sure": ["z", None, "nan"]}.items():
-        values = np.array(asked[name], dtype=object)
-        for text in texts:
-            values[rng.random(ROWS) < 0.05] = text
-        asked[name] = values
-    yield "texts", MFGARegressor(**spec).fit(frame, pandas.Series(s, name="of texts")), asked
-    labels = pandas.Series(np.where(s > 0, "up", np.where(s < -1.5, "down", "level")), name="class of texts")
-    yield "classes of texts", MFGAClassifier(**spec).fit(frame, labels), asked
-
-
-def golden_cases(rng):
-    """Saved models: the file of the tests of the library, whose third input no row of a database comes near to."""
-    text = json.loads((ROOT / "tests" / "model" / "golden_model.json").read_text())
-    text["inputs"][2].update(mean=7.0, deviation=2.0)
-    names = [f"column {i}" for i in range(text["n_columns"])]
-    for entry in text["inputs"]:
-        names[entry["column"]] = entry["name"]
-    x = rounded(rng.normal(size=(ROWS, len(names))) * 3 + 5)
-    x[rng.random(x.shape) < 0.02] = np.nan
-    rows = pandas.DataFrame(x, columns=names)
-    for name, changed in {"golden": {}, "without terms": {"terms": []}}.items():
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "model.json")
-            path.write_text(json.dumps(text | changed))
-            yield name, mfga.load(path), rows
 
 
 @pytest.fixture(scope="module")
@@ -390,44 +224,6 @@ def test_sqlite(cases):
         sql_results(case, [entry[0] for entry in cursor.description], rows)
 
 
-@pytest.fixture(scope="module")
-def postgres():
-    """Runs scripts in a database server of its own, as another user than root."""
-    folders = [*pathlib.Path("/usr/lib/postgresql").glob("*/bin"), *filter(None, [shutil.which("initdb")])]
-    if not folders or shutil.which("psql") is None:
-        pytest.skip("PostgreSQL is not installed (Debian's package postgresql)")
-    programs = pathlib.Path(folders[-1])
-    programs = programs if programs.is_dir() else programs.parent
-    user = []
-    folder = pathlib.Path(tempfile.mkdtemp())
-    if os.geteuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("PostgreSQL does not run as root, and there is no setpriv")
-        os.chown(folder, 65534, 65534)
-        user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-    run = {"check": True, "capture_output": True, "text": True, "cwd": folder}
-    settings = "-c listen_addresses= -c fsync=off -k " + str(folder)
-    try:
-        subprocess.run([*user, programs / "initdb", "-D", folder / "db", "-U", "tester", "-N", "-E", "UTF8"], **run)
-        subprocess.run(
-            [*user, programs / "pg_ctl", "-D", folder / "db", "-w", "-o", settings, "-l", folder / "log", "start"],
-            **run,
-        )
-    except subprocess.CalledProcessError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        pytest.skip(f"PostgreSQL does not start here: {error.stderr}")
-
-    def script(text):
-        command = ["psql", "-X", "-q", "-h", str(folder), "-U", "tester", "-d", "postgres", "-v", "ON_ERROR_STOP=1"]
-        done = subprocess.run([*command, "--csv", "-f", "-"], input=text, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done.stdout
-
-    yield script
-    subprocess.run([*user, programs / "pg_ctl", "-D", folder / "db", "-m", "immediate", "stop"], capture_output=True)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def test_postgresql(cases, postgres):
     import csv
 
@@ -598,75 +394,6 @@ def test_json(cases):
             values.append(value)
         places = content["probabilities" if case.is_classifier else "predictions"]
         case.check(np.stack([np.broadcast_to(values[i], ROWS) for i in places], axis=1))
-
-
-PMML = "{http://www.dmg.org/PMML-4_4}"
-
-
-class PmmlEvaluator:
-    """What the exported files use of PMML, by the words of its specification; evaluators from PyPI need Java."""
-
-    FUNCTIONS = {
-        "-": lambda a, b: a - b,
-        "*": lambda a, b: a * b,
-        "/": lambda a, b: a / b,
-        "sum": lambda *a: math.fsum(a),
-        "product": lambda *a: math.prod(a),
-        "pow": lambda a, b: a**b,
-        "exp": math.exp,
-        "ln": math.log,
-        "sqrt": math.sqrt,
-        "cos": math.cos,
-        "sin": math.sin,
-        "abs": abs,
-        "max": max,
-        "min": min,
-        "greaterOrEqual": lambda a, b: a >= b,
-        "equal": lambda a, b: a == b,
-        "isIn": lambda a, *b: a in b,
-        "isNotIn": lambda a, *b: a not in b,
-    }
-
-    def __init__(self, text):
-        self.root = ElementTree.fromstring(text)
-        self.fields = self.root.findall(f"{PMML}TransformationDictionary/{PMML}DerivedField")
-        self.model = self.root.find(f"{PMML}RegressionModel")
-
-    def value(self, element, row):
-        kind = element.tag.removeprefix(PMML)
-        if kind == "Constant":
-            return element.text if element.get("dataType") == "string" else float(element.text)
-        if kind == "FieldRef":
-            return row[element.get("field")]
-        if kind == "NormContinuous":
-            assert element.get("outliers") == "asExtremeValues"
-            x = row[element.get("field")]
-            points = [(float(point.get("orig")), float(point.get("norm"))) for point in element]
-            return None if x is None else float(np.interp(x, *zip(*points, strict=True)))
-        assert kind == "Apply"
-        function = element.get("function")
-        if function == "if":
-            return self.value(element[1 if self.value(element[0], row) else 2], row)
-        if function in ("and", "or"):
-            return (all if function == "and" else any)(self.value(part, row) for part in element)
-        a = [self.value(part, row) for part in element]
-        if function in ("isMissing", "isNotMissing"):
-            return (a[0] is None) == (function == "isMissing")
-        return None if any(value is None for value in a) else self.FUNCTIONS[function](*a)
-
-    def results(self, row):
-        row = dict(row)
-        for field in self.fields:
-            row[field.get("name")] = self.value(field[0], row)
-        sums = {}
-        for table in self.model.findall(f"{PMML}RegressionTable"):
-            parts = [float(part.get("coefficient")) * row[part.get("name")] for part in table]
-            sums[table.get("targetCategory")] = float(table.get("intercept")) + sum(parts)
-        if self.model.get("normalizationMethod") == "simplemax":
-            return [value / sum(sums.values()) for value in sums.values()]
-        outputs = self.model.findall(f"{PMML}Output/{PMML}OutputField[@feature='transformedValue']")
-        others = [row[part[0].get("field")] for part in outputs if not part.get("name").startswith("score")]
-        return others or list(sums.values())
 
 
 def test_pmml(cases):

@@ -48,11 +48,6 @@ class CStatements final : public InfixPrinter {
   [[nodiscard]] const std::string& statements() const { return statements_; }
 
  protected:
-  std::string part_name(Expression expression) override {
-    const auto input = std::ranges::find(program().inputs, expression);
-    if (input == program().inputs.end()) return fmt::format("v{}", ++parts_);
-    return fmt::format("z{}", input - program().inputs.begin() + 1);
-  }
   void define(Expression /*expression*/, const std::string& name, const Printed& formula) override {
     statements_ += fmt::format("  const double {} = {};\n", name, formula.text);
   }
@@ -151,7 +146,6 @@ class CStatements final : public InfixPrinter {
   std::set<std::string>& helpers_;
   std::string statements_;
   std::map<std::vector<Expression>, std::string> lists_;  // what is summed over, as an array
-  int parts_ = 0;
   int arrays_ = 0;
   int tables_ = 0;
 };

@@ -28,17 +28,23 @@ void InfixPrinter::define_parts(const std::vector<Expression>& roots) {
     for (const Expression argument : node.arguments)
       uses[static_cast<std::size_t>(argument.id)] += repetitions(node, argument);
   }
-  std::vector<bool> is_input(names_.size());
-  for (const Expression input : program_.inputs) is_input[static_cast<std::size_t>(input.id)] = true;
+  std::vector<std::size_t> input_number(names_.size());  // from 1 on; 0: none
+  for (std::size_t i = program_.inputs.size(); i > 0; --i)
+    input_number[static_cast<std::size_t>(program_.inputs[i - 1].id)] = i;
   for (std::size_t id = 0; id < uses.size(); ++id) {
     const Expression expression{static_cast<std::int32_t>(id)};
     const ExpressionNode& node = graph().node(expression);
     const bool is_simple = node.kind == Kind::kConstant || node.kind == Kind::kColumn || node.is_condition();
-    if (is_simple || uses[id] == 0 || !names_[id].empty() || (uses[id] == 1 && !is_input[id])) continue;
+    if (is_simple || uses[id] == 0 || !names_[id].empty() || (uses[id] == 1 && input_number[id] == 0))
+      continue;
     const Printed own = formula(expression);
-    names_[id] = part_name(expression);
+    names_[id] = input_number[id] > 0 ? part_name('z', input_number[id]) : part_name('v', ++n_values_);
     define(expression, names_[id], own);
   }
+}
+
+std::string InfixPrinter::part_name(char kind, std::size_t number) const {
+  return fmt::format("{}{}", kind, number);
 }
 
 Printed InfixPrinter::print(Expression expression) {

@@ -39,8 +39,8 @@ class InfixPrinter {
   [[nodiscard]] virtual int repetitions(const ExpressionNode& /*node*/, Expression /*argument*/) const {
     return 1;
   }
-  // A new name for a part of the program.
-  virtual std::string part_name(Expression expression) = 0;
+  // The name of a part of the program: 'z' and the number of a scaled input, 'v' and a number for all else.
+  [[nodiscard]] virtual std::string part_name(char kind, std::size_t number) const;
   virtual void define(Expression expression, const std::string& name, const Printed& formula) = 0;
 
   [[nodiscard]] virtual Printed number(double value) const;
@@ -76,6 +76,7 @@ class InfixPrinter {
 
   const Program& program_;
   std::vector<std::string> names_;  // by id; empty: none
+  std::size_t n_values_ = 0;        // parts that are no scaled inputs
 };
 
 }  // namespace mfga

@@ -36,10 +36,8 @@ class LatexLines final : public InfixPrinter {
   }
 
  protected:
-  std::string part_name(Expression expression) override {
-    const auto input = std::ranges::find(program().inputs, expression);
-    if (input == program().inputs.end()) return fmt::format("v_{{{}}}", ++parts_);
-    return fmt::format("z_{{{}}}", input - program().inputs.begin() + 1);
+  [[nodiscard]] std::string part_name(char kind, std::size_t number) const override {
+    return fmt::format("{}_{{{}}}", kind, number);
   }
   void define(Expression /*expression*/, const std::string& name, const Printed& formula) override {
     add_line(name, formula.text);
@@ -118,7 +116,6 @@ class LatexLines final : public InfixPrinter {
   }
 
   std::vector<std::string> lines_;
-  int parts_ = 0;
 };
 
 }  // namespace

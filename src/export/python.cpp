@@ -32,11 +32,6 @@ class NumpyStatements final : public InfixPrinter {
   [[nodiscard]] const std::string& statements() const { return statements_; }
 
  protected:
-  std::string part_name(Expression expression) override {
-    const auto input = std::ranges::find(program().inputs, expression);
-    if (input == program().inputs.end()) return fmt::format("v{}", ++parts_);
-    return fmt::format("z{}", input - program().inputs.begin() + 1);
-  }
   void define(Expression /*expression*/, const std::string& name, const Printed& formula) override {
     statements_ += fmt::format("    {} = {}\n", name, formula.text);
   }
@@ -112,7 +107,6 @@ class NumpyStatements final : public InfixPrinter {
 
   std::string statements_;
   std::map<std::vector<Expression>, std::string> lists_;
-  int parts_ = 0;
   int matrices_ = 0;
 };
 

@@ -44,11 +44,8 @@ class SqlParts final : public InfixPrinter {
                           std::ranges::find(program().inputs, own.arguments[0]) != program().inputs.end();
     return repeats && !(is_short && node.kind != Kind::kLine) ? 2 : 1;
   }
-  std::string part_name(Expression expression) override {
-    const auto input = std::ranges::find(program().inputs, expression);
-    return input == program().inputs.end()
-               ? fmt::format("t.{}v{}", prefix_, ++parts_)
-               : fmt::format("t.{}z{}", prefix_, input - program().inputs.begin() + 1);
+  [[nodiscard]] std::string part_name(char kind, std::size_t number) const override {
+    return fmt::format("t.{}{}{}", prefix_, kind, number);
   }
   void define(Expression expression, const std::string& name, const Printed& formula) override {
     const std::size_t layer = layer_of_arguments(expression);
@@ -182,7 +179,6 @@ class SqlParts final : public InfixPrinter {
   std::string prefix_ = "mfga_";
   std::vector<std::vector<std::string>> layers_;
   std::map<Expression, std::size_t> layer_;  // from which on it can be used
-  int parts_ = 0;
   int columns_ = 0;
 };
 

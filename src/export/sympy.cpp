@@ -22,11 +22,6 @@ class SympyStatements final : public InfixPrinter {
   [[nodiscard]] const std::string& symbols() const { return symbols_; }
 
  protected:
-  std::string part_name(Expression expression) override {
-    const auto input = std::ranges::find(program().inputs, expression);
-    if (input == program().inputs.end()) return fmt::format("v{}", ++parts_);
-    return fmt::format("z{}", input - program().inputs.begin() + 1);
-  }
   void define(Expression /*expression*/, const std::string& name, const Printed& formula) override {
     statements_ += fmt::format("{} = {}\n", name, formula.text);
   }
@@ -105,7 +100,6 @@ class SympyStatements final : public InfixPrinter {
   std::string statements_;
   std::string symbols_;
   std::set<std::string> known_;
-  int parts_ = 0;
   int lines_ = 0;
 };
 
