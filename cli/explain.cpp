@@ -349,24 +349,22 @@ Json row_json(const OneRow& row, const Explainer& explainer, const ExplainComman
 
 void explain_one(const Explainer& explainer, ExplainCommand& command, Index chosen) {
   ReadOptions read = command.common.read;
-  read.most_rows = command.row;
+  read.only_row = command.row;
   read.threads = 1;  // which take longer to start than a few rows to read
   const ModelFile data = open_for_model(command.data_path, explainer.model(), read);
   const Table table = data.file.read(data.sources, std::nullopt);
-  if (command.row > table.rows()) {
-    throw Error(ErrorKind::kBadData,
-                fmt::format("{}: --row {}: the table has {} rows, counted from 1 (a header does not count)",
-                            table.source, command.row, table.rows()));
-  }
-  const Index line = table.lines.line_of_row(command.row - 1);
-  const OneRow row(explainer, table, command.row - 1);
+  const Index line = table.lines.line_of_row(0);
+  const OneRow row(explainer, table, 0);
+  const std::vector<std::string> warnings = spelled(table_warnings(table, explainer.model()));
   if (command.common.json) {
-    print_json(row_json(row, explainer, command, line, chosen));
+    Json json = row_json(row, explainer, command, line, chosen);
+    json["warnings"] = warnings;
+    print_json(json);
     return;
   }
-  if (!command.common.quiet)
-    print_row(row, explainer, command, fmt::format("{}:{} (row {})", table.source, line, command.row),
-              chosen);
+  if (command.common.quiet) return;
+  for (const std::string& warning : warnings) print_message("warning: " + warning);
+  print_row(row, explainer, command, fmt::format("{}:{} (row {})", table.source, line, command.row), chosen);
 }
 
 // All rows as CSV: one line per row and output that is explained.

@@ -1,10 +1,14 @@
-"""The pictures of docs/report.md: report pages of adult, year and letter as a browser shows them.
+"""The pictures of docs/report.md and docs/guide.md: report pages as a browser shows them.
 
-build/mfga must be there (./dev build), Chromium as well; DATA is the folder of data sets.
-python3 repro/report_pictures.py DATA
+Those of report.md are of adult, year and letter; those of guide.md of the page that its own commands make.
+build/mfga must be there (./dev build), Chromium as well; DATA is the folder of data sets. The guide's first command
+needs scikit-learn, which the environment of ./dev python has:
+./dev python repro/report_pictures.py DATA
 """
 
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -42,24 +46,49 @@ def make_pages(data, folder):
     run_tool("train", data / "letter" / "letter.csv", *letter, "--report", folder / "letter.html")
 
 
-def take_picture(browser, page, picture, *, width, height, offset, is_dark):
-    """What a window of this size shows, so many pixels below the head of the page."""
-    with tempfile.TemporaryDirectory() as profile:
-        window = pathlib.Path(profile, "window.html")
-        window.write_text(
-            "<!DOCTYPE html><style>body { margin: 0; overflow: hidden } iframe { border: 0; display: block; "
-            f"margin-top: -{offset}px; width: {width}px; height: 12000px }}</style><iframe src='{page.as_uri()}'></iframe>"
+def run_guide(folder):
+    """Run the commands of docs/guide.md, which write page.html."""
+    tools = folder / "tools"
+    tools.mkdir()
+    (tools / "mfga").symlink_to(TOOL)
+    (tools / "python3").symlink_to(sys.executable)
+    path = os.pathsep.join([str(tools), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    for commands in re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(), flags=re.DOTALL):
+        subprocess.run(
+            ["bash", "-ec", commands],
+            cwd=folder,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"PATH": path},
         )
+
+
+def take_picture(browser, page, picture, *, width, height, part="", is_dark=False):
+    """What a window of this size shows where a part of the page begins."""
+    with tempfile.TemporaryDirectory() as profile:
         subprocess.run(
             [
                 browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                "--hide-scrollbars", f"--user-data-dir={profile}/profile", "--allow-file-access-from-files",
+                "--hide-scrollbars", f"--user-data-dir={profile}",
                 f"--blink-settings=preferredColorScheme={0 if is_dark else 1}", f"--window-size={width},{height}",
-                f"--screenshot={picture}", window.as_uri(),
+                f"--screenshot={picture}", page.as_uri() + (f"#{part}" if part else ""),
             ],
             check=True,
             capture_output=True,
         )  # fmt: skip
+
+
+PICTURES = [
+    ("adult", "report-adult-1", {"width": 1280, "height": 1400}),
+    ("adult", "report-adult-2", {"width": 1280, "height": 1300, "part": "effects", "is_dark": True}),
+    ("adult", "report-adult-3", {"width": 1280, "height": 760, "part": "explain"}),
+    ("year", "report-year-1", {"width": 1280, "height": 1400, "part": "quality"}),
+    ("letter", "report-letter-1", {"width": 1280, "height": 1300, "part": "quality"}),
+    ("letter", "report-letter-2", {"width": 390, "height": 1300}),
+    ("page", "guide-page", {"width": 1280, "height": 1040}),
+    ("page", "guide-effects", {"width": 1280, "height": 1060, "part": "effects"}),
+    ("page", "guide-size", {"width": 1280, "height": 620, "part": "size"}),
+]
 
 
 def main():
@@ -69,23 +98,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         make_pages(pathlib.Path(sys.argv[1]).resolve(), folder)
-        for page, pictures in {
-            "adult": [(1280, 1400, 0, False), (1280, 1300, 2850, True)],
-            "year": [(1280, 1400, 900, False)],
-            "letter": [(1280, 1300, 1100, False), (360, 1300, 0, False)],
-        }.items():
-            for number, (width, height, offset, is_dark) in enumerate(pictures, start=1):
-                picture = ROOT / "docs" / f"report-{page}-{number}.png"
-                take_picture(
-                    browser,
-                    folder / f"{page}.html",
-                    picture,
-                    width=width,
-                    height=height,
-                    offset=offset,
-                    is_dark=is_dark,
-                )
-                print(f"{picture.name}: {picture.stat().st_size // 1000} kB")
+        run_guide(folder)
+        for page, name, how in PICTURES:
+            picture = ROOT / "docs" / f"{name}.png"
+            take_picture(browser, folder / f"{page}.html", picture, **how)
+            print(f"{picture.name}: {picture.stat().st_size // 1000} kB")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ struct ReadOptions {
   std::vector<std::string> names = {};
   std::string comment = "#";           // lines that begin with this are skipped; empty: none are
   Index n_features = 0;                // LIBSVM: number of features; 0: the largest index in the file
-  Index most_rows = 0;                 // of a text, the first rows that are read; 0: all
+  Index only_row = 0;                  // the only row that is read, counted from 1; 0: all are
   int threads = 0;                     // 0: all cores
   Index chunk_bytes = Index{1} << 20;  // text that one task parses; the result does not depend on it
 };

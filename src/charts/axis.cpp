@@ -83,7 +83,7 @@ double Axis::position(double value) const {
 std::string tick_text(double value) {
   // A sum of steps may miss zero by a rounding error.
   if (std::abs(value) < 1e-12) return "0";
-  return fmt::format("{:.6g}", value);
+  return fmt::format("{}{:.6g}", value < 0 ? "\u2212" : "", std::abs(value));
 }
 
 std::vector<double> spread(const std::vector<double>& wanted, double distance, double lowest,

@@ -18,7 +18,7 @@ bool begins_letter(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U
 Frame::Frame(Axis across, Axis up, std::string across_title, const FrameShape& shape)
     : across_(std::move(across)), up_(std::move(up)), across_title_(std::move(across_title)), shape_(shape) {
   std::size_t letters = 1;
-  for (const double tick : up_.ticks()) letters = std::max(letters, tick_text(tick).size());
+  for (const double tick : up_.ticks()) letters = std::max(letters, letters_of(tick_text(tick)));
   left_ = 10 + kLetterWidth * static_cast<double>(letters);
   up_.place(bottom(), top());
   across_.place(left_ + shape_.inset, right() - shape_.inset);

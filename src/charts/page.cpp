@@ -52,6 +52,11 @@ std::string details_html(std::string_view summary, std::string_view content) {
   return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", escape_html(summary), content);
 }
 
+std::string more_html(std::string_view summary, std::string_view content) {
+  return fmt::format("<details class=\"more\">\n<summary>{}</summary>\n{}</details>\n", escape_html(summary),
+                     content);
+}
+
 std::string scroll_html(std::string_view label, std::string_view content) {
   return fmt::format("<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n{}</div>\n",
                      escape_html(label), content);

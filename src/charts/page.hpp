@@ -31,6 +31,8 @@ struct Figure {
 
 // What is shown when somebody asks for it. `content` is HTML.
 [[nodiscard]] std::string details_html(std::string_view summary, std::string_view content);
+// The same of the rest of what is shown, which belongs on paper.
+[[nodiscard]] std::string more_html(std::string_view summary, std::string_view content);
 // A box that may be wider than the screen: it scrolls, and is reached by the keyboard.
 [[nodiscard]] std::string scroll_html(std::string_view label, std::string_view content);
 

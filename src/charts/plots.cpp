@@ -180,7 +180,8 @@ class Map {
   [[nodiscard]] double room_at_left() const {
     std::size_t letters = longest(map_.up.names);
     if (map_.up.axis) {
-      for (const double tick : map_.up.axis->ticks()) letters = std::max(letters, tick_text(tick).size());
+      for (const double tick : map_.up.axis->ticks())
+        letters = std::max(letters, letters_of(tick_text(tick)));
     }
     return 12 + kLetterWidth * static_cast<double>(letters);
   }
@@ -291,10 +292,11 @@ std::string dot_chart(const DotChart& chart) {
   constexpr double kWidth = 380;
   constexpr double kTop = 6;
   constexpr double kRow = 19;
+  constexpr std::size_t kLongestName = 20;
   std::size_t letters = 1;
   std::size_t note_letters = 0;
   for (const Dot& dot : chart.dots) {
-    letters = std::max(letters, std::min(letters_of(dot.name), kLongestLabel));
+    letters = std::max(letters, std::min(letters_of(dot.name), kLongestName));
     note_letters = std::max(note_letters, letters_of(dot.note));
   }
   const double left = 10 + kLetterWidth * static_cast<double>(letters);
@@ -318,7 +320,7 @@ std::string dot_chart(const DotChart& chart) {
     const Dot& dot = chart.dots[i];
     const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
     fmt::format_to(add, "<text text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", left - 6, y + 4,
-                   escape_html(shortened(dot.name, kLongestLabel)));
+                   escape_html(shortened(dot.name, kLongestName)));
     if (chart.reference)
       fmt::format_to(add, "<path class=\"stem blue\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>",
                      axis.position(*chart.reference), y, axis.position(dot.value));

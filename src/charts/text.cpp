@@ -67,7 +67,7 @@ std::string short_number(double value) {
 }
 
 std::string number_text(double value) {
-  constexpr double kFirstWithThousands = 999.95;
+  constexpr double kFirstWithThousands = 9999.5;
   constexpr double kLastWithThousands = 1e8;
   const double size = std::abs(value);
   if (size < 1e-15) return "0";

@@ -19,7 +19,7 @@ std::string with_thousands(Index number);
 // Three significant digits, at most three decimals, no exponent: 0.012, 1.53, 24.1, 139.
 std::string short_number(double value);
 
-// Four significant digits: 0.01234, 12.34, 1,234, 1.235e+09.
+// Four significant digits: 0.01234, 12.34, 1234, 12,346, 1.235e+09.
 std::string number_text(double value);
 // The same with a sign, and a true minus.
 std::string signed_text(double value);

@@ -27,7 +27,8 @@ DelimitedReader::DelimitedReader(std::string path, std::string_view text, char d
     : TableReader(MissingMarks(options.missing)),
       path_(std::move(path)),
       layout_{delimiter, options.comment},
-      chunk_bytes_(options.chunk_bytes) {
+      chunk_bytes_(options.chunk_bytes),
+      only_row_(options.only_row) {
   const char* const end = text.data() + text.size();
   TextLayout::Skipped skipped;
   const char* const first_row = layout_.find_row(text.data(), end, skipped);
@@ -63,7 +64,7 @@ DelimitedReader::DelimitedReader(std::string path, std::string_view text, char d
       if (!missing_marks().has(field)) below.columns[i].add(field);
     }
   }
-  data_ = first_rows_of(data_, layout_, Quoting::kPossible, options.most_rows);
+  data_ = first_rows_of(data_, layout_, Quoting::kPossible, options.only_row);
   looks_ = std::move(below.columns);
 }
 
@@ -132,6 +133,7 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
         ErrorKind::kBadData,
         fmt::format("{}: has a header but no rows below it (pass `header=no` if that line is data)", path_));
   }
+  if (only_row_ > 0) rows = only_row_of(rows, only_row_, layout_, Quoting::kPossible, path_);
   table.lines = std::move(rows.lines);
   if (!header_remark_.empty()) table.remarks.push_back(header_remark_);
   report_comments(layout_.comment, comments_above_ + (has_header_ ? 0 : rows.leading_comments),
@@ -153,7 +155,8 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
 
 std::vector<std::vector<std::string>> DelimitedReader::texts(std::span<const Index> columns,
                                                              ThreadPool& pool) const {
-  const TextRows rows = locate_rows(data_, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
+  TextRows rows = locate_rows(data_, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
+  if (only_row_ > 0) rows = only_row_of(rows, only_row_, layout_, Quoting::kPossible, path_);
   std::vector<std::vector<std::string>> result(columns.size());
   for (std::vector<std::string>& texts : result) texts.resize(static_cast<std::size_t>(rows.rows()));
   pool.run(std::ssize(rows.chunks), [&](Index i) {

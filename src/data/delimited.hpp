@@ -50,6 +50,7 @@ class DelimitedReader final : public TableReader {
   std::string path_;
   TextLayout layout_;
   Index chunk_bytes_;
+  Index only_row_;  // 0: all
   bool has_header_ = false;
   std::string header_remark_;  // what was decided, and why
   bool has_index_column_ = false;

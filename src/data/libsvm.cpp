@@ -118,8 +118,9 @@ bool looks_like_libsvm(std::string_view line) {
 LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOptions& options)
     : TableReader(MissingMarks(options.missing)), path_(std::move(path)), layout_{' ', options.comment} {
   ThreadPool pool(options.threads);
-  text = first_rows_of(text, layout_, Quoting::kNone, options.most_rows);
+  text = first_rows_of(text, layout_, Quoting::kNone, options.only_row);
   rows_ = locate_rows(text, 1, layout_, Quoting::kNone, options.chunk_bytes, pool);
+  if (options.only_row > 0) rows_ = only_row_of(rows_, options.only_row, layout_, Quoting::kNone, path_);
   Index features = options.n_features;
   if (features == 0) {
     const Pairs pairs = find_pairs(rows_, layout_, pool);

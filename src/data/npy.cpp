@@ -16,6 +16,7 @@
 
 #include "core/vectorise.hpp"
 #include "data/number_text.hpp"
+#include "data/text_rows.hpp"
 
 namespace mfga {
 namespace {
@@ -131,6 +132,11 @@ NpyReader::NpyReader(std::string path, std::string_view bytes, const ReadOptions
   rows_ = n_rows;
   set_columns(numbered_columns(n_columns));
   data_ = bytes.substr(0, static_cast<std::size_t>(needed) * number_size_);
+  if (options.only_row == 0) return;
+  if (options.only_row > rows_) throw no_such_row_error(path_, options.only_row, rows_);
+  first_row_ = options.only_row;
+  data_ = {row_bytes(options.only_row - 1), row_bytes(options.only_row)};
+  rows_ = 1;
 }
 
 // Cuts the header off: magic, version (two bytes), length (two bytes, since version 2 four), a Python
@@ -202,6 +208,7 @@ std::optional<ConstMatrixView> NpyReader::stored_numbers() const {
 
 TextFields NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   table.lines = {};
+  table.lines.first_line = first_row_;
   table.values = allocate_matrix(path_, rows_, plan.numbers);
   table.target.resize(static_cast<std::size_t>(plan.has_target() ? rows_ : 0));
   const std::vector<ColumnRun> runs = find_runs(plan.slots);
@@ -245,7 +252,7 @@ void NpyReader::check_not_finite(Index row, const ColumnPlan& plan) const {
         ErrorKind::kBadData,
         fmt::format("{}: found {} in row {}, column {} (\"{}\"), counted from 1; expected a finite number "
                     "(leave the row out or fill in a value)",
-                    path_, number, row + 1, column + 1, columns()[column]));
+                    path_, number, first_row_ + row, column + 1, columns()[column]));
   }
 }
 

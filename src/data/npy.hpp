@@ -32,6 +32,7 @@ class NpyReader final : public TableReader {
   std::string path_;
   std::string_view data_;
   Index rows_ = 0;
+  Index first_row_ = 1;  // which the first of them is in the file
   std::size_t number_size_ = sizeof(double);
 };
 

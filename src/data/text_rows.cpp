@@ -2,6 +2,8 @@
 // they are parsed, so that the matrix is allocated once and each chunk knows its first row.
 #include "data/text_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -177,6 +179,28 @@ std::string_view first_rows_of(std::string_view text, const TextLayout& layout, 
     if (has_quotes) p = layout.scan_row(begin, end, unkept, 0);
   }
   return {text.data(), p};
+}
+
+Error no_such_row_error(const std::string& path, Index row, Index rows) {
+  return {
+      ErrorKind::kBadData,
+      fmt::format("{}: row {} is asked for; the table has {} rows, counted from 1 (a header does not count)",
+                  path, row, rows)};
+}
+
+TextRows only_row_of(const TextRows& rows, Index row, const TextLayout& layout, Quoting quoting,
+                     const std::string& path) {
+  if (row > rows.rows()) throw no_such_row_error(path, row, rows.rows());
+  const auto after = std::ranges::upper_bound(rows.first_rows, row - 1);
+  const auto chunk = static_cast<std::size_t>(after - rows.first_rows.begin() - 1);
+  const char* const end = rows.chunks[chunk].data() + rows.chunks[chunk].size();
+  TextLayout::Skipped skipped;
+  const char* p = layout.find_row(rows.chunks[chunk].data(), end, skipped);
+  for (Index before = rows.first_rows[chunk]; before + 1 < row; ++before)
+    p = layout.find_row(row_end(p, end, layout, quoting), end, skipped);
+  TextRows result{.chunks = {{p, row_end(p, end, layout, quoting)}}, .first_rows = {0, 1}, .lines = {}};
+  result.lines.first_line = rows.lines.line_of_row(row - 1);
+  return result;
 }
 
 TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout, Quoting quoting,

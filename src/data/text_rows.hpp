@@ -72,11 +72,17 @@ struct TextRows {
 // thread.
 enum class Quoting { kNone, kPossible };
 
-// The text up to the end of so many rows; 0: all of it.
+// The text up to the end of so many rows, or all of it if it has fewer or is asked for 0.
 [[nodiscard]] std::string_view first_rows_of(std::string_view text, const TextLayout& layout, Quoting quoting,
                                              Index rows);
 
 // `first_line` is the number of the text's first line.
 [[nodiscard]] TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout,
                                    Quoting quoting, Index chunk_bytes, ThreadPool& pool);
+
+// One of them, counted from 1, as if it were the only one; Error(kBadData) if there are fewer. Of a text that
+// ends with that row nothing is read but the bounds of its lines.
+[[nodiscard]] TextRows only_row_of(const TextRows& rows, Index row, const TextLayout& layout, Quoting quoting,
+                                   const std::string& path);
+[[nodiscard]] Error no_such_row_error(const std::string& path, Index row, Index rows);
 }  // namespace mfga

@@ -25,7 +25,7 @@ constexpr std::array<ExportFormat, 9> kFormats = {{
     {"cpp", "a C++17 header"},
     {"python", "a Python module that needs NumPy alone"},
     {"sql", "one SELECT statement, for SQLite and PostgreSQL"},
-    {"latex", "formulas to be read, with six digits"},
+    {"latex", "formulas to be read, with nine digits"},
     {"sympy", "a Python module that makes SymPy expressions"},
     {"onnx", "an ONNX model, opset 18", true},
     {"pmml", "PMML 4.4"},

@@ -1,4 +1,4 @@
-// Formulas to be read: an `aligned` of what is used, the score and what is predicted, with six digits.
+// Formulas to be read: an `aligned` of what is used, the score and what is predicted, with nine digits.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -44,7 +44,7 @@ class LatexLines final : public InfixPrinter {
   }
 
   [[nodiscard]] Printed number(double value) const override {
-    std::string text = fmt::format("{:.6g}", value);
+    std::string text = fmt::format("{:.9g}", value);
     if (const std::size_t e = text.find('e'); e != std::string::npos)
       text = fmt::format("{} \\cdot 10^{{{}}}", text.substr(0, e), std::stoi(text.substr(e + 1)));
     return {text, std::signbit(value)                   ? Strength::kSum

@@ -87,18 +87,28 @@ std::vector<CalibrationBin> calibration(const Ranked& rows) {
   return bins;
 }
 
-double quantile_of(std::span<const double> values, double part) {
-  std::vector<double> copy(values.begin(), values.end());
-  const auto at =
-      copy.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(copy.size() - 1) + 0.5);
-  std::nth_element(copy.begin(), at, copy.end());
-  return *at;
+double quantile_of(std::span<const double> values, std::span<const double> weights, double part) {
+  if (weights.empty()) {
+    std::vector<double> copy(values.begin(), values.end());
+    const auto at =
+        copy.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(copy.size() - 1) + 0.5);
+    std::nth_element(copy.begin(), at, copy.end());
+    return *at;
+  }
+  const std::vector<std::size_t> order = order_of(values);
+  double left = part * std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (const std::size_t row : order) {
+    left -= weights[row];
+    if (left <= 0 && weights[row] > 0) return values[row];
+  }
+  return values[order.back()];
 }
 
-std::vector<charts::Bin> binned(std::span<const double> values, std::size_t bins, double tail) {
+std::vector<charts::Bin> binned(std::span<const double> values, std::span<const double> weights,
+                                std::size_t bins, double tail) {
   if (values.empty()) return {};
-  double low = quantile_of(values, tail);
-  double high = quantile_of(values, 1 - tail);
+  double low = quantile_of(values, weights, tail);
+  double high = quantile_of(values, weights, 1 - tail);
   if (!(high > low)) {
     low -= 0.5;
     high += 0.5;
@@ -107,15 +117,16 @@ std::vector<charts::Bin> binned(std::span<const double> values, std::size_t bins
   std::vector<charts::Bin> result;
   for (std::size_t b = 0; b < bins; ++b)
     result.push_back({low + width * static_cast<double>(b), low + width * static_cast<double>(b + 1), 0});
-  for (const double value : values) {
-    const double at = std::floor((value - low) / width);
-    if (at < 0 || value > high) continue;
-    ++result[std::min(bins - 1, static_cast<std::size_t>(at))].height;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const double at = std::floor((values[n] - low) / width);
+    if (at < 0 || values[n] > high) continue;
+    result[std::min(bins - 1, static_cast<std::size_t>(at))].height += weight_of(weights, n);
   }
   return result;
 }
 
-std::vector<ResidualBin> residual_bins(std::span<const double> predictions, std::span<const double> targets) {
+std::vector<ResidualBin> residual_bins(std::span<const double> predictions, std::span<const double> targets,
+                                       std::span<const double> weights) {
   constexpr std::size_t kMostBins = 20;
   constexpr std::size_t kRowsOfABin = 20;
   const std::size_t count = std::clamp<std::size_t>(predictions.size() / kRowsOfABin, 1, kMostBins);
@@ -124,17 +135,29 @@ std::vector<ResidualBin> residual_bins(std::span<const double> predictions, std:
   std::size_t begin = 0;
   for (std::size_t b = 1; b <= count; ++b) {
     const std::size_t end = order.size() * b / count;
-    if (end == begin) continue;
     std::vector<double> residuals;
+    std::vector<double> own_weights;
+    ResidualBin bin;
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      residuals.push_back(targets[order[i]] - predictions[order[i]]);
-      sum += predictions[order[i]];
+      const std::size_t n = order[i];
+      const double weight = weight_of(weights, n);
+      residuals.push_back(targets[n] - predictions[n]);
+      if (!weights.empty()) own_weights.push_back(weight);
+      bin.predicted += weight * predictions[n];
+      bin.observed += weight * targets[n];
+      sum += weight;
     }
-    constexpr double kTail = 0.1;
-    bins.push_back({sum / static_cast<double>(end - begin), quantile_of(residuals, 0.5),
-                    quantile_of(residuals, kTail), quantile_of(residuals, 1 - kTail)});
+    bin.rows = static_cast<Index>(end - begin);
     begin = end;
+    if (!(sum > 0)) continue;
+    constexpr double kTail = 0.1;
+    bin.predicted /= sum;
+    bin.observed /= sum;
+    bin.median = quantile_of(residuals, own_weights, 0.5);
+    bin.low = quantile_of(residuals, own_weights, kTail);
+    bin.high = quantile_of(residuals, own_weights, 1 - kTail);
+    bins.push_back(bin);
   }
   return bins;
 }

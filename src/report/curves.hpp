@@ -32,17 +32,24 @@ struct CalibrationBin {
 };
 [[nodiscard]] std::vector<CalibrationBin> calibration(const Ranked& rows);
 
-// Values in bins of the same width between the quantiles `tail` and 1 - tail.
-[[nodiscard]] std::vector<charts::Bin> binned(std::span<const double> values, std::size_t bins, double tail);
+// Rows count as often as their weights say; no weights: 1.
 
-// Residuals in bins of about as many rows by the prediction: their median and the range of eight tenths.
+// Values in bins of the same width between the quantiles `tail` and 1 - tail.
+[[nodiscard]] std::vector<charts::Bin> binned(std::span<const double> values, std::span<const double> weights,
+                                              std::size_t bins, double tail);
+
+// Rows in bins of about as many by the prediction, with the means of what is predicted and observed, and of
+// the residuals the median and the range of eight tenths.
 struct ResidualBin {
-  double predicted = 0;
+  double predicted = 0, observed = 0;
   double median = 0, low = 0, high = 0;
+  Index rows = 0;
 };
 [[nodiscard]] std::vector<ResidualBin> residual_bins(std::span<const double> predictions,
-                                                     std::span<const double> targets);
+                                                     std::span<const double> targets,
+                                                     std::span<const double> weights);
 
-[[nodiscard]] double quantile_of(std::span<const double> values, double part);
+[[nodiscard]] double quantile_of(std::span<const double> values, std::span<const double> weights,
+                                 double part);
 
 }  // namespace mfga::report

@@ -9,7 +9,9 @@
 namespace mfga::report {
 namespace {
 
-constexpr std::size_t kMostPlaces = 41;
+constexpr std::size_t kPlaces = 31;     // that are as far apart
+constexpr std::size_t kQuantiles = 20;  // and others that have as many rows between them
+constexpr std::size_t kMostPlaces = kPlaces + kQuantiles;
 constexpr std::size_t kFewValues = 16;  // numbers of a column that are shown one by one
 constexpr std::size_t kMostLevels = 12;
 constexpr std::size_t kPlacesOfPairs = 14;
@@ -34,6 +36,11 @@ double quantile(const std::vector<double>& sorted, double part) {
 
 }  // namespace
 
+Effects::Effects(const Predictor& predictor, const std::vector<Column>& columns, const Sample& sample)
+    : predictor_(predictor), columns_(columns), sample_(sample) {
+  for (Index n = 0; n < sample.size(); ++n) weights_ += sample.weight(n);
+}
+
 Places Effects::places(const Column& column, std::size_t most) const {
   Places places;
   if (column.is_text) {
@@ -41,7 +48,8 @@ Places Effects::places(const Column& column, std::size_t most) const {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::vector<double> counts(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      for (Index n = 0; n < sample_.size(); ++n) counts[i] += sample_.rows(n, column.inputs[i]) == 1 ? 1 : 0;
+      for (Index n = 0; n < sample_.size(); ++n)
+        counts[i] += sample_.rows(n, column.inputs[i]) == 1 ? sample_.weight(n) : 0;
     }
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
     if (order.size() > most) order.resize(most);
@@ -73,6 +81,18 @@ Places Effects::places(const Column& column, std::size_t most) const {
   return places;
 }
 
+void Effects::add_quantiles(const Column& own, Places& places) const {
+  const std::vector<double> sorted = sorted_values(sample_.rows, own.inputs.front());
+  const double lowest = places.values.front();
+  const double highest = places.values.back();
+  for (std::size_t i = 1; i < kQuantiles; ++i) {
+    const double value = quantile(sorted, static_cast<double>(i) / static_cast<double>(kQuantiles));
+    if (value > lowest && value < highest) places.values.push_back(value);
+  }
+  std::ranges::sort(places.values);
+  places.values.erase(std::unique(places.values.begin(), places.values.end()), places.values.end());
+}
+
 void Effects::put(const Column& column, const Places& places, std::size_t place, Index first, Index last,
                   Matrix& rows) const {
   for (Index n = first; n < last; ++n) {
@@ -82,7 +102,9 @@ void Effects::put(const Column& column, const Places& places, std::size_t place,
 }
 
 Matrix Effects::background(Index copies, Index& each) const {
-  const double room = kMostNumbers / static_cast<double>(copies * std::max<Index>(1, sample_.rows.cols));
+  // The same rows however few places are asked for.
+  const Index most_copies = std::max(copies, static_cast<Index>(kMostPlaces) + 1);
+  const double room = kMostNumbers / static_cast<double>(most_copies * std::max<Index>(1, sample_.rows.cols));
   constexpr double kFewest = 20;
   each = std::min({sample_.size(), kMostBackground, static_cast<Index>(std::max(kFewest, room))});
   Matrix rows = Matrix::uninitialised(copies * each, sample_.rows.cols);
@@ -92,6 +114,28 @@ Matrix Effects::background(Index copies, Index& each) const {
   }
   return rows;
 }
+
+Matrix Effects::means_of(const Matrix& rows, Index each) const {
+  const Model& model = predictor_.model();
+  const std::vector<double> values = shown_values(model, scores_of(predictor_, rows));
+  const Index outputs = shown_outputs(model);
+  std::vector<double> weights;
+  for (Index n = 0; n < each; ++n) weights.push_back(sample_.weight(n * sample_.size() / each));
+  double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(sum > 0)) {
+    weights.assign(weights.size(), 1.0);
+    sum = static_cast<double>(each);
+  }
+  Matrix means(rows.rows / each, outputs);
+  for (Index n = 0; n < rows.rows; ++n) {
+    for (Index k = 0; k < outputs; ++k)
+      means(n / each, k) += weights[static_cast<std::size_t>(n % each)] / sum *
+                            values[static_cast<std::size_t>(n * outputs + k)];
+  }
+  return means;
+}
+
+double Effects::part_of(Index row) const { return sample_.weight(row) / weights_; }
 
 std::vector<Index> Effects::nearest(const Column& own, const Places& places) const {
   std::vector<Index> result(static_cast<std::size_t>(sample_.size()), -1);
@@ -118,50 +162,148 @@ std::vector<Index> Effects::nearest(const Column& own, const Places& places) con
   return result;
 }
 
-Effect Effects::of(Index c) const {
-  const Column& own = column(c);
-  const Model& model = predictor_.model();
-  Effect effect{.column = c, .places = places(own, own.is_text ? kMostLevels : kMostPlaces), .means = {}};
-  const auto count = static_cast<Index>(effect.places.size());
-  double missing = 0;
-  for (Index n = 0; n < sample_.size(); ++n)
-    missing += std::isnan(sample_.rows(n, own.inputs.front())) ? 1 : 0;
-  effect.missing_rows = missing / static_cast<double>(sample_.size());
-  const bool shows_missing = missing > 0;
-  const Index copies = count + (shows_missing ? 1 : 0);
-  if (copies == 0) return effect;
+Matrix Effects::means(const Column& own, const Places& places, bool has_missing) const {
+  const auto count = static_cast<Index>(places.size());
+  const Index copies = count + (has_missing ? 1 : 0);
   Index each = 0;
   Matrix rows = background(copies, each);
   for (Index place = 0; place < count; ++place)
-    put(own, effect.places, static_cast<std::size_t>(place), place * each, (place + 1) * each, rows);
+    put(own, places, static_cast<std::size_t>(place), place * each, (place + 1) * each, rows);
   for (Index n = count * each; n < rows.rows; ++n) {
     for (const Index input : own.inputs) rows(n, input) = std::numeric_limits<double>::quiet_NaN();
   }
-  const std::vector<double> values = shown_values(model, scores_of(predictor_, rows));
-  const Index outputs = shown_outputs(model);
-  Matrix means(copies, outputs);
-  for (Index n = 0; n < rows.rows; ++n) {
-    for (Index k = 0; k < outputs; ++k)
-      means(n / each, k) += values[static_cast<std::size_t>(n * outputs + k)] / static_cast<double>(each);
+  return means_of(rows, each);
+}
+
+// Between two places the means may jump. A jump stays as large when the way between is halved, and a slope
+// does not.
+void Effects::find_jumps(Effect& effect) const {
+  constexpr double kLeastJump = 0.03;   // of the range of the means
+  constexpr double kLeastWidth = 1e-3;  // of the range of the places: what is closer together is upright
+  constexpr double kStays = 0.75;
+  constexpr int kHalvings = 7;
+  constexpr std::size_t kMostJumps = 12;
+  const Index outputs = effect.means.cols;
+  // Probabilities have one unit, targets one each.
+  std::vector<double> units(static_cast<std::size_t>(outputs));
+  for (Index k = 0; k < outputs; ++k) {
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (Index i = 0; i < effect.means.rows; ++i) {
+      low = std::min(low, effect.means(i, k));
+      high = std::max(high, effect.means(i, k));
+    }
+    units[static_cast<std::size_t>(k)] = high - low;
   }
-  if (shows_missing) effect.missing.assign(means.row(count), means.row(count) + outputs);
-  effect.means = Matrix(count, outputs);
-  std::copy_n(means.values.begin(), count * outputs, effect.means.values.begin());
+  if (predictor_.model().task == Task::kClassification)
+    std::ranges::fill(units, std::ranges::max(std::vector<double>(units)));
+  struct Side {
+    double value = 0;
+    std::vector<double> means;
+  };
+  struct Gap {
+    Side low, high;
+    double size = 0;
+  };
+  const auto size_of = [&](const Side& low, const Side& high) {
+    double largest = 0;
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      if (units[k] > 0) largest = std::max(largest, std::abs(high.means[k] - low.means[k]) / units[k]);
+    }
+    return largest;
+  };
+  const auto side = [&](double value, const double* means) {
+    return Side{value, std::vector<double>(means, means + outputs)};
+  };
+  std::vector<double>& values = effect.places.values;
+  const double least_width = kLeastWidth * (values.back() - values.front());
+  std::vector<Gap> gaps;
+  for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+    Gap gap{side(values[i], effect.means.row(static_cast<Index>(i))),
+            side(values[i + 1], effect.means.row(static_cast<Index>(i + 1)))};
+    gap.size = size_of(gap.low, gap.high);
+    if (gap.size >= kLeastJump && values[i + 1] - values[i] > least_width) gaps.push_back(std::move(gap));
+  }
+  std::ranges::stable_sort(gaps, std::greater<>(), &Gap::size);
+  if (gaps.size() > kMostJumps) gaps.resize(kMostJumps);
+  const Column& own = column(effect.column);
+  for (int halving = 0; halving < kHalvings && !gaps.empty(); ++halving) {
+    Places middles;
+    for (const Gap& gap : gaps) middles.values.push_back((gap.low.value + gap.high.value) / 2);
+    const Matrix found = means(own, middles, false);
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      Gap& gap = gaps[i];
+      const Side middle = side(middles.values[i], found.row(static_cast<Index>(i)));
+      (size_of(gap.low, middle) >= size_of(middle, gap.high) ? gap.high : gap.low) = middle;
+    }
+    std::erase_if(gaps, [&](const Gap& gap) { return size_of(gap.low, gap.high) < kStays * gap.size; });
+  }
+  // Both sides of each jump, among the other places.
+  std::vector<Side> all;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    all.push_back(side(values[i], effect.means.row(static_cast<Index>(i))));
+  for (Gap& gap : gaps) {
+    all.push_back(std::move(gap.low));
+    all.push_back(std::move(gap.high));
+  }
+  std::ranges::stable_sort(all, {}, &Side::value);
+  const auto same = std::ranges::unique(all, {}, &Side::value);
+  all.erase(same.begin(), same.end());
+  std::vector<double> regular;
+  for (const Index i : effect.listed) regular.push_back(values[static_cast<std::size_t>(i)]);
+  values.clear();
+  effect.means = Matrix(std::ssize(all), outputs);
+  effect.listed.clear();
+  for (const Side& one : all) {
+    const Index i = std::ssize(values);
+    if (std::ranges::binary_search(regular, one.value)) effect.listed.push_back(i);
+    std::ranges::copy(one.means, effect.means.row(i));
+    values.push_back(one.value);
+  }
+}
+
+Effect Effects::of(Index c) const {
+  const Column& own = column(c);
+  Effect effect{.column = c, .places = places(own, own.is_text ? kMostLevels : kPlaces), .means = {}};
+  const bool is_curve = !own.is_text && !effect.places.are_few && effect.places.size() > 0;
+  if (is_curve) add_quantiles(own, effect.places);
+  const auto count = static_cast<Index>(effect.places.size());
+  bool has_missing = false;
+  for (Index n = 0; n < sample_.size(); ++n) {
+    if (!std::isnan(sample_.rows(n, own.inputs.front()))) continue;
+    has_missing = true;
+    effect.missing_rows += part_of(n);
+  }
+  if (count == 0 && !has_missing) return effect;
+  effect.means = means(own, effect.places, has_missing);
+  const Index outputs = effect.means.cols;
+  if (has_missing) {
+    effect.missing.assign(effect.means.row(count), effect.means.row(count) + outputs);
+    effect.means.values.resize(static_cast<std::size_t>(count * outputs));
+    effect.means.rows = count;
+  }
+  effect.listed.resize(static_cast<std::size_t>(count));
+  std::iota(effect.listed.begin(), effect.listed.end(), Index{0});
+  if (is_curve) {
+    // Again, because there may be two between two places.
+    for (int i = 0; i < 2; ++i) find_jumps(effect);
+  }
 
   if (own.is_text || effect.places.are_few) {
     effect.rows.assign(effect.places.size(), 0.0);
-    for (const Index place : nearest(own, effect.places)) {
-      if (place >= 0) effect.rows[static_cast<std::size_t>(place)] += 1 / static_cast<double>(sample_.size());
+    const std::vector<Index> places = nearest(own, effect.places);
+    for (Index n = 0; n < sample_.size(); ++n) {
+      const Index place = places[static_cast<std::size_t>(n)];
+      if (place >= 0) effect.rows[static_cast<std::size_t>(place)] += part_of(n);
     }
   } else if (count > 0) {
     effect.rows.assign(kBins, 0.0);
     const double lowest = effect.places.values.front();
     const double width = (effect.places.values.back() - lowest) / static_cast<double>(kBins);
-    for (const double value : sorted_values(sample_.rows, own.inputs.front())) {
-      const double bin = std::floor((value - lowest) / width);
-      if (bin < 0 || bin > static_cast<double>(kBins)) continue;
-      const std::size_t at = std::min(static_cast<std::size_t>(bin), kBins - 1);
-      effect.rows[at] += 1 / static_cast<double>(sample_.size());
+    for (Index n = 0; n < sample_.size(); ++n) {
+      const double bin = std::floor((sample_.rows(n, own.inputs.front()) - lowest) / width);
+      if (!(bin >= 0 && bin <= static_cast<double>(kBins))) continue;
+      effect.rows[std::min(static_cast<std::size_t>(bin), kBins - 1)] += part_of(n);
     }
   }
   return effect;
@@ -210,30 +352,29 @@ PairEffect Effects::of(const Pair& pair) const {
       put(first, effect.across, static_cast<std::size_t>(j), begin, begin + each, rows);
     }
   }
-  const std::vector<double> values = shown_values(model, scores_of(predictor_, rows));
-  const Index outputs = shown_outputs(model);
-  std::vector<Matrix> means(static_cast<std::size_t>(outputs), Matrix(up, across));
-  for (Index n = 0; n < rows.rows; ++n) {
-    for (Index k = 0; k < outputs; ++k) {
-      means[static_cast<std::size_t>(k)].values[static_cast<std::size_t>(n / each)] +=
-          values[static_cast<std::size_t>(n * outputs + k)] / static_cast<double>(each);
-    }
-  }
+  const Matrix means = means_of(rows, each);  // [up * across x outputs]
+  const Index outputs = means.cols;
   // Of several outputs, the one that differs most, in its own units.
   double widest = -1;
   for (Index k = 0; k < outputs; ++k) {
-    const auto [low, high] = std::ranges::minmax(means[static_cast<std::size_t>(k)].values);
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (Index cell = 0; cell < means.rows; ++cell) {
+      low = std::min(low, means(cell, k));
+      high = std::max(high, means(cell, k));
+    }
     const double unit =
         model.task == Task::kRegression ? model.outputs[static_cast<std::size_t>(k)].scale : 1;
     if ((high - low) / unit <= widest) continue;
     widest = (high - low) / unit;
     effect.output = k;
   }
-  effect.means = means[static_cast<std::size_t>(effect.output)];
+  effect.means = Matrix(up, across);
+  for (Index cell = 0; cell < means.rows; ++cell)
+    effect.means.values[static_cast<std::size_t>(cell)] = means(cell, effect.output);
   const std::vector<double> own = shown_values(model, sample_.scores);
   for (Index n = 0; n < sample_.size(); ++n)
-    effect.middle +=
-        own[static_cast<std::size_t>(n * outputs + effect.output)] / static_cast<double>(sample_.size());
+    effect.middle += part_of(n) * own[static_cast<std::size_t>(n * outputs + effect.output)];
 
   std::vector<bool> has_rows(static_cast<std::size_t>(up * across));
   const std::vector<Index> at_across = nearest(first, effect.across);

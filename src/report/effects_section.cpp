@@ -107,8 +107,9 @@ class EffectFigures {
     if (has_parts) table.head.emplace_back("rows");
     // Of a long curve every other place, or so.
     constexpr Index kMostRows = 21;
-    const Index apart = has_parts ? 1 : (effect.means.rows + kMostRows - 1) / kMostRows;
-    for (Index i = 0; i < effect.means.rows; i += apart) {
+    const Index apart = has_parts ? 1 : (std::ssize(effect.listed) + kMostRows - 1) / kMostRows;
+    for (Index place = 0; place < std::ssize(effect.listed); place += apart) {
+      const Index i = effect.listed[static_cast<std::size_t>(place)];
       const auto at = static_cast<std::size_t>(i);
       std::vector<std::string> row = {effect.places.levels.empty()
                                           ? charts::number_text(effect.places.values[at])
@@ -187,7 +188,7 @@ class EffectFigures {
     }
     if (parts > 0) chart.reference = mean / parts;
     return charts::figure_html({.heading = short_text(content_.column(effect.column).name),
-                                .note = note(effect, outputs) + "; at the right the part of the rows",
+                                .note = note(effect, outputs) + "; right: share of the rows",
                                 .drawing = charts::dot_chart(chart),
                                 .numbers = numbers(effect, outputs)});
   }
@@ -254,8 +255,9 @@ std::string pair_figure(const Content& content, const PairEffect& effect) {
     numbers.rows.push_back(std::move(row));
   }
   const std::string legend = fmt::format(
-      "<p class=\"legend\"><i></i> <span>{}: {} to {}, in the middle of the colours {}, the mean of all "
-      "rows</span></p>\n",
+      "<p class=\"legend\"><i></i> <span>{} from {} to {}; blue is above the mean of all rows, {}, and "
+      "orange "
+      "below it</span></p>\n",
       charts::escape_html(what), charts::number_text(low), charts::number_text(high),
       charts::number_text(effect.middle));
   return charts::figure_html(
@@ -279,14 +281,14 @@ std::string effects_section(const Content& content) {
   const EffectFigures figures(content, std::move(all));
   std::string body =
       "<p class=\"soft\">What the model predicts on average when one column is set to a value and all others "
-      "stay as they "
-      "are in the rows, the most important column first. Grey bars along the foot say where the rows are: "
-      "believe "
-      "a curve where there are some. Each chart has a scale of its own.</p>\n";
+      "stay as they are in the rows (partial dependence), the most important column first. Grey bars along "
+      "the "
+      "foot say where the rows are: believe a curve where there are some. Where columns go together, such "
+      "rows may not exist. Each chart has a scale of its own.</p>\n";
   const std::size_t first = std::min(count, kEffectsAtFirst);
   body += figures.html(0, first);
   if (count > first)
-    body += charts::details_html(counted(count - first, "more column"), figures.html(first, count));
+    body += charts::more_html(counted(count - first, "more column"), figures.html(first, count));
   if (content.importance->columns.size() > count)
     body += fmt::format("<p class=\"soft\">The {} least important columns are not shown.</p>\n",
                         content.importance->columns.size() - count);

@@ -29,10 +29,39 @@ std::string score_name(const Model& model, Index output) {
   return fmt::format("score of {}", name);
 }
 
-std::string row_html(std::string_view name, double value, double part, bool is_sum) {
-  return fmt::format("<tr{}><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td>{}</td></tr>\n",
-                     is_sum ? " class=\"sum\"" : "", name, is_sum ? "" : bar_html(part),
-                     is_sum ? charts::number_text(value) : charts::signed_text(value));
+// A line of a waterfall: from where the sum stands to where it goes. Of a sum, both are the same.
+struct Step {
+  std::string name;  // HTML
+  double from = 0, to = 0;
+  bool is_sum = false;
+};
+
+std::string waterfall_html(std::string_view label, const std::vector<Step>& steps) {
+  double low = INFINITY;
+  double high = -INFINITY;
+  for (const Step& step : steps) {
+    low = std::min(low, step.to);
+    high = std::max(high, step.to);
+  }
+  const double range = high > low ? high - low : 1;
+  std::string rows;
+  for (const Step& step : steps) {
+    const double left = (std::min(step.from, step.to) - low) / range;
+    const double right = (std::max(step.from, step.to) - low) / range;
+    fmt::format_to(std::back_inserter(rows),
+                   "<tr{}><th scope=\"row\">{}</th><td class=\"chart\">{}</td><td>{}</td></tr>\n",
+                   step.is_sum ? " class=\"sum\"" : "", step.name,
+                   floating_bar_html(left, right,
+                                     step.is_sum           ? "mark"
+                                     : step.to < step.from ? "orange"
+                                                           : "blue"),
+                   step.is_sum ? charts::number_text(step.to) : charts::signed_text(step.to - step.from));
+  }
+  return charts::scroll_html(label,
+                             fmt::format("<table class=\"waterfall\"><thead><tr><th scope=\"col\">column</th>"
+                                         "<th scope=\"col\"></th><th scope=\"col\">adds</th></tr></thead>\n"
+                                         "<tbody>{}</tbody></table>\n",
+                                         rows));
 }
 
 std::string explained(const Content& content, Index row, std::string_view heading) {
@@ -43,44 +72,37 @@ std::string explained(const Content& content, Index row, std::string_view headin
   const TableView one = sample.rows.view().middle_rows(row, 1);
   const Explanation explanation = content.explainer.by_column(one, columns);
   const auto outputs = static_cast<std::size_t>(model.n_outputs());
-  const Index output = output_to_explain(
-      model, std::span(sample.scores).subspan(static_cast<std::size_t>(row) * outputs, outputs));
+  const std::span<const double> scores =
+      std::span(sample.scores).subspan(static_cast<std::size_t>(row) * outputs, outputs);
+  const auto output = static_cast<std::size_t>(output_to_explain(model, scores));
+  const auto added = [&](Index part) {
+    return explanation.contribution(0, part, static_cast<Index>(output));
+  };
   std::vector<Index> order(static_cast<std::size_t>(explanation.parts));
   std::iota(order.begin(), order.end(), Index{0});
-  const auto size = [&](Index part) { return std::abs(explanation.contribution(0, part, output)); };
-  std::ranges::stable_sort(order, [&](Index a, Index b) { return size(a) > size(b); });
-  const double largest = order.empty() || size(order.front()) == 0 ? 1 : size(order.front());
-  std::string rows = row_html("average row", explanation.averages[static_cast<std::size_t>(output)], 0, true);
-  double others = explanation.rounding[static_cast<std::size_t>(output)];
-  Index n_others = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const double value = explanation.contribution(0, order[i], output);
-    if (i >= kMostParts) {
-      others += value;
-      ++n_others;
-      continue;
-    }
-    if (value == 0) continue;
-    const std::string name = fmt::format(
-        "{} = {}", short_text(content.explainer.column_names()[static_cast<std::size_t>(order[i])]),
-        short_text(content.explainer.value_text(order[i], one, 0, columns)));
-    rows += row_html(charts::escape_html(name), value, value / largest, false);
+  std::erase_if(order, [&](Index part) { return added(part) == 0; });
+  std::ranges::stable_sort(order, std::greater<>(), [&](Index part) { return std::abs(added(part)); });
+  // A line for one more column takes no more room than a line that says so.
+  const std::size_t shown = order.size() <= kMostParts + 1 ? order.size() : kMostParts;
+  double sum = explanation.averages[output];
+  std::vector<Step> steps = {
+      {content.explainer.knows_means() ? "average of the training rows" : "row of average values", sum, sum,
+       true}};
+  for (const Index part : std::span(order).first(shown)) {
+    const std::string name =
+        fmt::format("{} = {}", short_text(content.explainer.column_names()[static_cast<std::size_t>(part)]),
+                    short_text(content.explainer.value_text(part, one, 0, columns)));
+    steps.push_back({charts::escape_html(name), sum, sum + added(part)});
+    sum += added(part);
   }
-  if (n_others > 0)
-    rows += row_html(counted(static_cast<std::size_t>(n_others), "other column"), others, others / largest,
-                     false);
-  rows += row_html(shown_text(score_name(model, output)),
-                   explanation.totals[static_cast<std::size_t>(output)], 0, true);
-  const std::vector<double> values =
-      shown_values(model, std::span(sample.scores).subspan(static_cast<std::size_t>(row) * outputs, outputs));
+  const double total = explanation.totals[output];
+  if (shown < order.size()) steps.push_back({counted(order.size() - shown, "other column"), sum, total});
+  steps.push_back({shown_text(score_name(model, static_cast<Index>(output))), total, total, true});
+  const double value = shown_values(model, scores)[output];
   return fmt::format(
       "<figure>\n<figcaption><h3>{}</h3><span class=\"soft\">{} {}</span></figcaption>\n{}</figure>\n",
-      charts::escape_html(heading), shown_text(shown_name(model, output)),
-      charts::number_text(values[static_cast<std::size_t>(output)]),
-      charts::scroll_html(fmt::format("explanation: {}", heading),
-                          fmt::format("<table><thead><tr><th scope=\"col\">column</th><th scope=\"col\"></th>"
-                                      "<th scope=\"col\">adds</th></tr></thead>\n<tbody>{}</tbody></table>\n",
-                                      rows)));
+      charts::escape_html(heading), shown_text(shown_name(model, static_cast<Index>(output))),
+      charts::number_text(value), waterfall_html(fmt::format("explanation: {}", heading), steps));
 }
 
 }  // namespace
@@ -101,8 +123,10 @@ std::string explain_section(const Content& content) {
   const bool is_of_classes = !content.model.has_one_output() && content.model.task == Task::kClassification;
   return section_html(
       "explain", "Two predictions explained",
-      "<p class=\"soft\">What each column adds to the score of the average row of the training. The numbers "
-      "add up to the score.</p>\n<div class=\"panels wide\">\n" +
+      "<p class=\"soft\">What each column adds to the average score: blue raises it, orange lowers it, each "
+      "bar "
+      "from where the sum stands to where it goes. The numbers add up to the score.</p>\n<div class=\"panels "
+      "wide\">\n" +
           explained(content, order.back(),
                     is_of_classes ? "The surest prediction" : "The row with the highest prediction") +
           explained(content, order[order.size() / 2], "A row in the middle") + "</div>\n");

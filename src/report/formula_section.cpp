@@ -33,11 +33,11 @@ class FormulaSection {
     body += fmt::format("<p>{}</p>\n", sum_text());
     const std::vector<std::size_t> order = order_of_terms();
     const std::size_t first = std::min(kTermsAtFirst, order.size());
-    if (first > 0) body += table(std::span(order).first(first));
+    if (first > 0) body += table(std::span(order).first(first), constants());
     if (order.size() > first) {
       const std::size_t last = std::min(kMostTerms, order.size());
-      body += charts::details_html("The other " + counted(last - first, "term"),
-                                   table(std::span(order).subspan(first, last - first)));
+      body += charts::more_html("The other " + counted(last - first, "term"),
+                                table(std::span(order).subspan(first, last - first)));
       if (last < order.size())
         body += fmt::format("<p class=\"soft\">{} more terms are not shown.</p>\n", order.size() - last);
     }
@@ -55,6 +55,10 @@ class FormulaSection {
     for (std::size_t t = 0; t < formula_.terms.size(); ++t)
       sum += own.scale * model_.terms[t].coefficients[output] * formula_.terms[t].constant;
     return sum;
+  }
+  [[nodiscard]] std::string constant_text(std::size_t output) const {
+    const double value = constant(output);
+    return fmt::format("{}{:.6g}", value < 0 ? "\u2212" : "", std::abs(value));
   }
   [[nodiscard]] double coefficient(std::size_t term, std::size_t output) const {
     return model_.outputs[output].scale * model_.terms[term].coefficients[output] *
@@ -74,17 +78,17 @@ class FormulaSection {
     const std::size_t terms = model_.terms.size();
     const std::string which = terms == 1 ? "this term" : fmt::format("these {} terms", terms);
     if (model_.has_one_output()) {
-      return fmt::format("<b>{}</b> = {}{}", shown_text(formula_.titles.front()),
-                         fmt::format("{:.6g}", constant(0)), terms == 0 ? "" : " + the sum of " + which);
+      return fmt::format("<b>{}</b> = {}{}", shown_text(formula_.titles.front()), constant_text(0),
+                         terms == 0 ? "" : " + the sum of " + which);
     }
     return fmt::format(
-        "{} has a score: a constant + the sum of {}, each with a coefficient of its own. Shown are the "
-        "largest coefficients of each term.",
+        "{} {}: a constant + the sum of {}, each with a coefficient of its own.{}",
         model_.task == Task::kClassification
             ? fmt::format("Each of the {} classes of <b>{}</b>", model_.outputs.size(),
                           shown_text(model_.target_name))
             : fmt::format("Each of the {} targets", model_.outputs.size()),
-        which);
+        model_.task == Task::kClassification || !model_.loss.empty() ? "has a score" : "is predicted to be",
+        which, has_column_for_each() ? "" : " Shown are the largest coefficients of each term.");
   }
 
   [[nodiscard]] std::vector<std::size_t> order_of_terms() const {
@@ -98,28 +102,59 @@ class FormulaSection {
     return order;
   }
 
-  // Of several outputs the largest two.
-  [[nodiscard]] std::string coefficients(std::size_t term) const {
-    if (model_.has_one_output()) return charts::signed_text(coefficient(term, 0));
+  // Whether there are so few outputs that the coefficients of each have a column.
+  [[nodiscard]] bool has_column_for_each() const { return model_.outputs.size() <= 3; }
+
+  [[nodiscard]] std::string heads_of_coefficients() const {
+    std::string heads;
+    for (const Output& output : model_.outputs) {
+      const bool is_named = has_column_for_each() && !model_.has_one_output();
+      heads += fmt::format("<th scope=\"col\">{}</th>",
+                           is_named                  ? charts::escape_html(charts::shortened(output.name, 16))
+                           : model_.has_one_output() ? "coefficient"
+                                                     : "coefficients");
+      if (!is_named) break;
+    }
+    return heads;
+  }
+
+  // A cell for each output, or one with the largest two of many.
+  [[nodiscard]] std::string cells_of_coefficients(std::size_t term) const {
+    std::string cells;
+    if (has_column_for_each()) {
+      for (std::size_t k = 0; k < model_.outputs.size(); ++k)
+        cells += k == 0 ? fmt::format("<th scope=\"row\">{}</th>", charts::signed_text(coefficient(term, k)))
+                        : fmt::format("<td>{}</td>", charts::signed_text(coefficient(term, k)));
+      return cells;
+    }
     std::vector<std::size_t> order(model_.outputs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto size = [&](std::size_t k) { return std::abs(model_.terms[term].coefficients[k]); };
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-    std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(2, order.size()); ++i)
-      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", charts::shortened(model_.outputs[order[i]].name, 16),
-                          charts::signed_text(coefficient(term, order[i])));
-    return text;
+    for (const std::size_t k : std::span(order).first(2))
+      cells += fmt::format("{}<span class=\"whole\">{} {}</span>", cells.empty() ? "" : ", ",
+                           charts::escape_html(charts::shortened(model_.outputs[k].name, 16)),
+                           charts::signed_text(coefficient(term, k)));
+    return fmt::format("<th scope=\"row\" class=\"several\">{}</th>", cells);
   }
 
-  [[nodiscard]] std::string table(std::span<const std::size_t> terms) const {
+  // Of a few outputs, as a row above those of the terms.
+  [[nodiscard]] std::string constants() const {
+    if (model_.has_one_output() || !has_column_for_each()) return {};
+    std::string row;
+    for (std::size_t k = 0; k < model_.outputs.size(); ++k)
+      row += fmt::format("<{0}>{1}</{2}>", k == 0 ? "th scope=\"row\"" : "td", constant_text(k),
+                         k == 0 ? "th" : "td");
+    return fmt::format("<tr>{}<td class=\"term\">1</td>{}</tr>\n", row,
+                       content_.term_shares.empty() ? "" : "<td class=\"chart\"></td><td></td>");
+  }
+
+  [[nodiscard]] std::string table(std::span<const std::size_t> terms, std::string rows = "") const {
     const bool has_shares = !content_.term_shares.empty();
     double largest = 1e-300;
     for (const double share : content_.term_shares) largest = std::max(largest, std::abs(share));
-    std::string rows;
     for (const std::size_t t : terms) {
-      fmt::format_to(std::back_inserter(rows), "<tr><th scope=\"row\">{}</th><td class=\"term\">{}</td>",
-                     charts::escape_html(coefficients(t)),
+      fmt::format_to(std::back_inserter(rows), "<tr>{}<td class=\"term\">{}</td>", cells_of_coefficients(t),
                      charts::escape_html(charts::shortened(formula_.terms[t].text, kLongestTerm)));
       if (has_shares)
         fmt::format_to(std::back_inserter(rows), "<td class=\"chart\">{}</td><td>{}</td>",
@@ -129,10 +164,9 @@ class FormulaSection {
     }
     return charts::scroll_html(
         "terms of the formula",
-        fmt::format("<table><thead><tr><th scope=\"col\">coefficient{}</th><th scope=\"col\" "
-                    "class=\"text\">term</th>{}</tr></thead>\n"
+        fmt::format("<table><thead><tr>{}<th scope=\"col\" class=\"text\">term</th>{}</tr></thead>\n"
                     "<tbody>{}</tbody></table>\n",
-                    model_.has_one_output() ? "" : "s",
+                    heads_of_coefficients(),
                     has_shares ? "<th scope=\"col\" class=\"chart\"></th><th scope=\"col\">share</th>" : "",
                     rows));
   }

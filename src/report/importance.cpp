@@ -16,24 +16,29 @@ constexpr std::uint64_t kSeedOfShuffles = 2;
 constexpr int kShuffles = 3;
 // Values of terms that may be computed in all; with more columns or terms there are fewer rows.
 constexpr double kMostWork = 6e9;
+constexpr double kFewestRows = 300;
 
 // The error of predictions, in few words and as a number that is smaller for better ones.
 class ErrorMeasure {
  public:
   ErrorMeasure(const Model& model, const Sample& sample) : model_(model), sample_(sample) {
-    if (sample.targets.empty() || model.task != Task::kRegression) return;
+    if (model.task != Task::kRegression) return;
+    double weights = 0;
+    for (Index n = 0; n < sample.size(); ++n) weights += sample.weight(n);
     for (Index k = 0; k < model.n_outputs(); ++k) {
-      const std::span<const double> own = targets(k);
-      const double mean = std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size());
+      const double* const own = sample.targets.data() + k * sample.size();
+      double mean = 0;
+      for (Index n = 0; n < sample.size(); ++n) mean += sample.weight(n) * own[n] / weights;
       double squares = 0;
-      for (const double value : own) squares += (value - mean) * (value - mean);
-      deviations_.push_back(std::sqrt(squares / static_cast<double>(own.size())));
+      for (Index n = 0; n < sample.size(); ++n)
+        squares += sample.weight(n) * (own[n] - mean) * (own[n] - mean) / weights;
+      deviations_.push_back(std::sqrt(squares));
     }
   }
 
   [[nodiscard]] std::string name() const {
     if (model_.task == Task::kClassification) return "log-loss";
-    if (!model_.has_one_output()) return "RMSE, in standard deviations of each target";
+    if (!model_.has_one_output()) return "standardised RMSE";
     const Evaluation evaluation = evaluate_scores(model_, sample_.scores, sample_.targets, sample_.weights);
     return evaluation.own_loss ? evaluation.own_measure : "RMSE";
   }
@@ -52,11 +57,6 @@ class ErrorMeasure {
   }
 
  private:
-  [[nodiscard]] std::span<const double> targets(Index k) const {
-    const auto rows = static_cast<std::size_t>(sample_.size());
-    return std::span(sample_.targets).subspan(static_cast<std::size_t>(k) * rows, rows);
-  }
-
   [[nodiscard]] double log_loss(std::span<const double> scores) const {
     constexpr double kLeast = 1e-15;
     const std::vector<double> values = shown_values(model_, scores);
@@ -103,25 +103,75 @@ Sample some_of(const Sample& sample, Index most, Index outputs) {
   return some;
 }
 
-// The sum over the outputs of the variance of their scores.
-double variance_of(const Sample& sample, Index outputs) {
-  double sum = 0;
+// What the scores of each output go up and down by: without their means, and times the weights of the rows.
+std::vector<double> centred_scores(const Sample& sample, Index outputs) {
+  std::vector<double> centred(sample.scores.size());
+  double weights = 0;
+  for (Index n = 0; n < sample.size(); ++n) weights += sample.weight(n);
   for (Index k = 0; k < outputs; ++k) {
     double mean = 0;
-    double squares = 0;
-    double weights = 0;
-    for (Index n = 0; n < sample.size(); ++n) {
-      const double weight = sample.weight(n);
-      if (weight == 0) continue;
-      const double score = sample.scores[static_cast<std::size_t>(n * outputs + k)];
-      weights += weight;
-      const double step = score - mean;
-      mean += step * weight / weights;
-      squares += weight * step * (score - mean);
-    }
-    sum += weights > 0 ? squares / weights : 0;
+    for (Index n = 0; n < sample.size(); ++n)
+      mean += sample.weight(n) * sample.scores[static_cast<std::size_t>(n * outputs + k)] / weights;
+    for (Index n = 0; n < sample.size(); ++n)
+      centred[static_cast<std::size_t>(k * sample.size() + n)] =
+          sample.weight(n) * (sample.scores[static_cast<std::size_t>(n * outputs + k)] - mean);
   }
-  return sum;
+  return centred;
+}
+
+// The sum over the outputs of the variance of their scores, in the units of `centred_scores` times scores.
+double variance_of(const Sample& sample, const std::vector<double>& centred, Index outputs) {
+  double variance = 0;
+  for (Index k = 0; k < outputs; ++k) {
+    for (Index n = 0; n < sample.size(); ++n)
+      variance += centred[static_cast<std::size_t>(k * sample.size() + n)] *
+                  sample.scores[static_cast<std::size_t>(n * outputs + k)];
+  }
+  return variance;
+}
+
+// The rows that can be afforded where each costs so much.
+Sample affordable(const Sample& sample, double work_of_a_row, Index outputs) {
+  return some_of(sample, static_cast<Index>(std::clamp(kMostWork / work_of_a_row, kFewestRows, 1e9)),
+                 outputs);
+}
+
+// Shares as those of terms, of what columns add to the scores.
+std::vector<double> column_shares(const Explainer& explainer, const Sample& all) {
+  const Model& model = explainer.model();
+  const Index outputs = model.n_outputs();
+  double work = 1;
+  for (Index t = 0; t < std::ssize(model.terms); ++t) {
+    // Beyond so many a term is looked at in many places of a line, and else at the corners of a box.
+    constexpr Index kMostCorners = 4;
+    constexpr double kPlaces = 32;
+    const Index columns = std::ssize(explainer.columns_of_term(t));
+    work += columns <= kMostCorners ? std::exp2(columns) * static_cast<double>(columns)
+                                    : kPlaces * static_cast<double>(columns * outputs);
+  }
+  const Sample sample = affordable(all, work, outputs);
+  const std::vector<double> centred = centred_scores(sample, outputs);
+  const double variance = variance_of(sample, centred, outputs);
+  std::vector<double> shares(explainer.column_names().size());
+  if (!(variance > 0)) return shares;
+  std::vector<Index> inputs(model.inputs.size());
+  std::iota(inputs.begin(), inputs.end(), Index{0});
+  // Some rows at a time, so that contributions of all need no memory.
+  constexpr Index kMostNumbers = Index{1} << 21U;
+  const Index rows_at_once = std::clamp<Index>(kMostNumbers / (1 + std::ssize(shares) * outputs), 16, 8192);
+  for (Index first = 0; first < sample.size(); first += rows_at_once) {
+    const Index count = std::min(rows_at_once, sample.size() - first);
+    const Explanation explanation = explainer.by_column(sample.rows.view().middle_rows(first, count), inputs);
+    for (Index n = 0; n < count; ++n) {
+      for (Index c = 0; c < explanation.parts; ++c) {
+        for (Index k = 0; k < outputs; ++k)
+          shares[static_cast<std::size_t>(c)] +=
+              explanation.contribution(n, c, k) / model.outputs[static_cast<std::size_t>(k)].scale *
+              centred[static_cast<std::size_t>(k * sample.size() + first + n)] / variance;
+      }
+    }
+  }
+  return shares;
 }
 
 }  // namespace
@@ -141,30 +191,14 @@ std::vector<double> term_shares(const Model& model, const Sample& sample, int th
   BlockedRows rows(sample.rows.view(), inputs);
   if (model.mixing.rows > 0) rows = rows.mixed(model.mixing);
   const Index outputs = model.n_outputs();
-  // The scores without their means, with weights: sums of products with them are covariances.
-  std::vector<double> centred(sample.scores.size());
-  double weights = 0;
-  for (Index n = 0; n < sample.size(); ++n) weights += sample.weight(n);
-  for (Index k = 0; k < outputs; ++k) {
-    double mean = 0;
-    for (Index n = 0; n < sample.size(); ++n)
-      mean += sample.weight(n) * sample.scores[static_cast<std::size_t>(n * outputs + k)] / weights;
-    for (Index n = 0; n < sample.size(); ++n)
-      centred[static_cast<std::size_t>(k * sample.size() + n)] =
-          sample.weight(n) * (sample.scores[static_cast<std::size_t>(n * outputs + k)] - mean);
-  }
+  const std::vector<double> centred = centred_scores(sample, outputs);
   const AtomValues values(atoms);
   std::vector<double> products(static_cast<std::size_t>(count * outputs));
   Workers workers(threads);
   sum_over_blocks(rows, workers, products, [&](const RowBlock& block, Arena& arena, double* out) {
     values.correlate(block, centred.data() + block.first_row, sample.size(), outputs, out, arena);
   });
-  double variance = 0;
-  for (Index k = 0; k < outputs; ++k) {
-    for (Index n = 0; n < sample.size(); ++n)
-      variance += centred[static_cast<std::size_t>(k * sample.size() + n)] *
-                  sample.scores[static_cast<std::size_t>(n * outputs + k)];
-  }
+  const double variance = variance_of(sample, centred, outputs);
   for (std::size_t t = 0; t < atoms.size(); ++t) {
     for (Index k = 0; k < outputs; ++k)
       shares[t] += model.terms[t].coefficients[static_cast<std::size_t>(k)] *
@@ -180,29 +214,33 @@ Importance column_importance(const Predictor& predictor, const Explainer& explai
   const Index outputs = model.n_outputs();
   Importance importance;
   std::vector<ColumnImportance> used(columns.size());
+  const std::vector<double> shares = column_shares(explainer, sample);
   for (Index t = 0; t < std::ssize(model.terms); ++t) {
     for (const Index column : explainer.columns_of_term(t)) ++used[static_cast<std::size_t>(column)].terms;
   }
-  for (std::size_t c = 0; c < used.size(); ++c) used[c].column = static_cast<Index>(c);
+  for (std::size_t c = 0; c < used.size(); ++c) {
+    used[c].column = static_cast<Index>(c);
+    used[c].share = shares[c];
+  }
   std::erase_if(used, [](const ColumnImportance& column) { return column.terms == 0; });
+  if (sample.targets.empty()) {
+    std::ranges::stable_sort(used, std::greater<>(),
+                             [](const ColumnImportance& one) { return std::abs(one.share); });
+    importance.columns = std::move(used);
+    return importance;
+  }
 
   // A term that looks at all inputs costs as many times more.
   double per_row = 0;
   for (Index t = 0; t < std::ssize(model.terms); ++t)
-    per_row += static_cast<double>(explainer.columns_of_term(t).size()) + static_cast<double>(outputs);
-  const double affordable =
-      kMostWork / (1 + per_row * static_cast<double>(used.size()) * static_cast<double>(kShuffles));
-  constexpr double kFewestRows = 300;
-  const Sample some = some_of(sample, static_cast<Index>(std::clamp(affordable, kFewestRows, 1e9)), outputs);
+    per_row += static_cast<double>(std::ssize(explainer.columns_of_term(t)) + outputs);
+  const Sample some = affordable(
+      sample, 1 + per_row * static_cast<double>(used.size()) * static_cast<double>(kShuffles), outputs);
+  const ErrorMeasure measure(model, some);
   importance.rows = some.size();
   importance.shuffles = kShuffles;
-  const double variance = variance_of(some, outputs);
-  const ErrorMeasure measure(model, some);
-  const bool is_known = !some.targets.empty();
-  if (is_known) {
-    importance.measure = measure.name();
-    importance.error = measure.of(some.scores);
-  }
+  importance.measure = measure.name();
+  importance.error = measure.of(some.scores);
   Draws draws(kSeedOfShuffles);
   Matrix shuffled = some.rows;
   for (ColumnImportance& one : used) {
@@ -215,19 +253,7 @@ Importance column_importance(const Predictor& predictor, const Explainer& explai
         for (const Index input : column.inputs)
           shuffled(n, input) = some.rows(order[static_cast<std::size_t>(n)], input);
       }
-      const std::vector<double> scores = scores_of(predictor, shuffled);
-      double differences = 0;
-      double weights = 0;
-      for (Index n = 0; n < some.size(); ++n) {
-        weights += some.weight(n);
-        for (Index k = 0; k < outputs; ++k) {
-          const auto at = static_cast<std::size_t>(n * outputs + k);
-          differences += some.weight(n) * (scores[at] - some.scores[at]) * (scores[at] - some.scores[at]);
-        }
-      }
-      if (variance > 0) one.share += differences / weights / (2 * variance) / kShuffles;
-      if (!is_known) continue;
-      const double growth = measure.of(scores) - importance.error;
+      const double growth = measure.of(scores_of(predictor, shuffled)) - importance.error;
       sum += growth;
       squares += growth * growth;
     }
@@ -238,8 +264,7 @@ Importance column_importance(const Predictor& predictor, const Explainer& explai
     one.standard_error =
         std::sqrt(std::max(0.0, squares / kShuffles - one.loss * one.loss) / (kShuffles - 1));
   }
-  std::ranges::stable_sort(used, std::greater<>(),
-                           [&](const ColumnImportance& one) { return is_known ? one.loss : one.share; });
+  std::ranges::stable_sort(used, std::greater<>(), &ColumnImportance::loss);
   importance.columns = std::move(used);
   return importance;
 }

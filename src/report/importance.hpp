@@ -14,19 +14,18 @@ namespace mfga::report {
 // variance of the score, so that they add up to one. A term that others make up for has a negative part.
 [[nodiscard]] std::vector<double> term_shares(const Model& model, const Sample& sample, int threads);
 
-// A column whose values are shuffled among the rows.
 struct ColumnImportance {
   Index column = 0;           // in columns_of
   Index terms = 0;            // that look at it
-  double share = 0;           // of the score's variance that is gone without it: its total effect
-  double loss = 0;            // by how much the error grows; if the targets are known
+  double share = 0;           // of the score's variance, as that of a term, of what the column adds to it
+  double loss = 0;            // by how much the error grows when it is shuffled; if the targets are known
   double standard_error = 0;  // of that, over the shuffles
 };
 
 struct Importance {
   std::string measure;  // of the error, such as RMSE; empty: the targets are not known
   double error = 0;     // of these rows as they are
-  Index rows = 0;       // that were looked at
+  Index rows = 0;       // that were shuffled
   int shuffles = 0;
   std::vector<ColumnImportance> columns;  // the most important first
 };

@@ -19,6 +19,7 @@ constexpr std::size_t kMostColumns = 200;
 std::string columns_table(const Content& content, std::span<const ColumnImportance> columns) {
   const Importance& importance = *content.importance;
   const bool is_known = !importance.measure.empty();
+  // The bars show what the order is by.
   const auto size = [&](const ColumnImportance& one) { return is_known ? one.loss : one.share; };
   double largest = 1e-300;
   for (const ColumnImportance& one : importance.columns) largest = std::max(largest, std::abs(size(one)));
@@ -92,26 +93,26 @@ std::string importance_section(const Content& content) {
         importance.measure.empty()
             ? ""
             : fmt::format(
-                  "by how much the error of these rows grows ({} as they are: {}), with its standard error "
-                  "over {} "
-                  "shuffles; and ",
-                  importance.measure, charts::number_text(importance.error), importance.shuffles);
-    body +=
-        fmt::format("<p class=\"soft\">{}</p>\n",
-                    charts::escape_html(fmt::format("Each column is shuffled among {} rows, so that it tells "
-                                                    "nothing any more: {}how much of the score\u2019s "
-                                                    "variance goes with it. Columns that go along with one "
-                                                    "another share what they tell. {} of {} columns "
-                                                    "are in the formula.",
-                                                    charts::with_thousands(importance.rows), growth,
-                                                    importance.columns.size(), content.columns.size())));
+                  "Each column is shuffled among {} rows, so that it tells nothing any more: the error grows "
+                  "({} as they are: {}), here with the standard error over {} shuffles. ",
+                  charts::with_thousands(importance.rows), importance.measure,
+                  charts::number_text(importance.error), importance.shuffles);
+    body += fmt::format(
+        "<p class=\"soft\">{}</p>\n",
+        charts::escape_html(fmt::format("{}The share of variance is the part of the score\u2019s variance "
+                                        "that the column accounts for, over "
+                                        "all its terms; these shares add up to 100 %, and one that other "
+                                        "columns make up for is negative. "
+                                        "Columns that go along with one another share what they tell. {} of "
+                                        "{} columns are in the formula.",
+                                        growth, importance.columns.size(), content.columns.size())));
     const std::span<const ColumnImportance> all = importance.columns;
     const std::size_t first = std::min(all.size(), kColumnsAtFirst);
     const std::size_t last = std::min(all.size(), kMostColumns);
     body += columns_table(content, all.first(first));
     if (last > first)
-      body += charts::details_html(counted(last - first, "more column"),
-                                   columns_table(content, all.subspan(first, last - first)));
+      body += charts::more_html(counted(last - first, "more column"),
+                                columns_table(content, all.subspan(first, last - first)));
   }
   body += fmt::format("<div class=\"one\">\n{}</div>\n", families_table(content));
   return section_html("importance", "What matters", body);

@@ -39,8 +39,13 @@ charts::LineChart unit_chart(std::string id, std::string title, std::string acro
 class NumberFigures {
  public:
   NumberFigures(std::string id, std::string name, std::span<const double> predictions,
-                std::span<const double> targets)
-      : id_(std::move(id)), name_(std::move(name)), predictions_(predictions), targets_(targets) {
+                std::span<const double> targets, std::span<const double> weights)
+      : id_(std::move(id)),
+        name_(std::move(name)),
+        predictions_(predictions),
+        targets_(targets),
+        weights_(weights),
+        bins_(residual_bins(predictions, targets, weights)) {
     for (std::size_t n = 0; n < targets.size(); ++n) residuals_.push_back(targets[n] - predictions[n]);
   }
 
@@ -51,10 +56,14 @@ class NumberFigures {
  private:
   static constexpr double kTail = 0.005;
 
+  [[nodiscard]] double quantile(std::span<const double> values, double part) const {
+    return quantile_of(values, weights_, part);
+  }
+
   [[nodiscard]] std::string against_targets() const {
     constexpr Index kCells = 24;
-    double low = std::min(quantile_of(predictions_, kTail), quantile_of(targets_, kTail));
-    double high = std::max(quantile_of(predictions_, 1 - kTail), quantile_of(targets_, 1 - kTail));
+    double low = std::min(quantile(predictions_, kTail), quantile(targets_, kTail));
+    double high = std::max(quantile(predictions_, 1 - kTail), quantile(targets_, 1 - kTail));
     if (!(high > low)) high = low + 1;
     charts::HeatMap map{.texts = {id_ + "-observed", "Observed against predicted", ""},
                         .across = {.title = "predicted", .axis = charts::Axis::exact(low, high)},
@@ -64,46 +73,49 @@ class NumberFigures {
     const auto cell = [&](double value) {
       return static_cast<Index>(std::floor((value - low) / (high - low) * static_cast<double>(kCells)));
     };
-    Index outside = 0;
+    double all = 0;
+    double outside = 0;
+    double squares = 0;
     for (std::size_t n = 0; n < targets_.size(); ++n) {
+      const double weight = weights_.empty() ? 1 : weights_[n];
+      all += weight;
+      squares += weight * residuals_[n] * residuals_[n];
       const Index i = std::min(cell(targets_[n]), targets_[n] == high ? kCells - 1 : kCells);
       const Index j = std::min(cell(predictions_[n]), predictions_[n] == high ? kCells - 1 : kCells);
-      if (i < 0 || j < 0 || i >= kCells || j >= kCells) {
-        ++outside;
-        continue;
-      }
-      ++map.values(i, j);
+      if (i < 0 || j < 0 || i >= kCells || j >= kCells)
+        outside += weight;
+      else
+        map.values(i, j) += weight;
     }
-    double most = 1;
-    for (const double count : map.values.values) most = std::max(most, count);
+    const double most = std::ranges::max(map.values.values);
     // Square roots show both dense and thin places.
     for (double& count : map.values.values) count = count == 0 ? NAN : std::sqrt(count / most);
-    const auto rows = static_cast<double>(targets_.size());
-    double squares = 0;
-    for (const double residual : residuals_) squares += residual * residual;
+    charts::TextTable table{.head = {"mean predicted", "mean observed", "rows"}};
+    for (const ResidualBin& bin : bins_)
+      table.rows.push_back({charts::number_text(bin.predicted), charts::number_text(bin.observed),
+                            charts::with_thousands(bin.rows)});
     map.texts.description = fmt::format(
         "Numbers of rows by predicted and observed {}. Rows on the diagonal are predicted exactly; the root "
-        "of the mean "
-        "squared residual is {}.",
-        name_, charts::number_text(std::sqrt(squares / rows)));
+        "of "
+        "the mean squared residual is {}.",
+        name_, charts::number_text(std::sqrt(squares / all)));
     return charts::figure_html(
         {.heading = "Observed against predicted",
          .note = fmt::format("darker: more rows; {} of the rows are outside of the picture",
-                             charts::percent_text(static_cast<double>(outside) / rows)),
-         .drawing = charts::heat_map(map)});
+                             charts::percent_text(outside / all)),
+         .drawing = charts::heat_map(map),
+         .numbers = table});
   }
 
   [[nodiscard]] std::string along_predictions() const {
-    const std::vector<ResidualBin> bins = residual_bins(predictions_, targets_);
     charts::LineChart chart{.texts = {id_ + "-residuals", "Residuals along the predictions", ""},
                             .across_title = "predicted " + name_,
                             .curves = {}};
     charts::Curve curve{.style = "blue", .points = {}, .has_markers = true};
-    charts::TextTable table{
-        .head = {"predicted", "lowest tenth below", "median residual", "highest tenth above"}};
+    charts::TextTable table{.head = {"predicted", "10 % are below", "median residual", "10 % are above"}};
     double low = 0;
     double high = 0;
-    for (const ResidualBin& bin : bins) {
+    for (const ResidualBin& bin : bins_) {
       curve.points.push_back({bin.predicted, bin.median});
       curve.band.push_back({bin.low, bin.high});
       low = std::min(low, bin.low);
@@ -111,18 +123,19 @@ class NumberFigures {
       table.rows.push_back({charts::number_text(bin.predicted), charts::number_text(bin.low),
                             charts::number_text(bin.median), charts::number_text(bin.high)});
     }
-    chart.across =
-        charts::Axis::exact(bins.front().predicted, std::max(bins.back().predicted, bins.front().predicted));
+    const double first = bins_.front().predicted;
+    const double last = std::max(bins_.back().predicted, first);
+    chart.across = charts::Axis::exact(first, last);
     chart.up = charts::Axis::linear(low, high, false);
-    chart.reference = {{bins.front().predicted, 0}, {bins.back().predicted, 0}};
+    chart.reference = {{first, 0}, {last, 0}};
     chart.curves.push_back(std::move(curve));
     chart.height = 286;
     chart.texts.description = fmt::format(
         "Median of observed minus predicted in {} groups of rows by their prediction, with the range of the "
-        "middle eight tenths. A model without bias has medians near zero everywhere.",
-        bins.size());
+        "middle 80 %. A model without bias has medians near zero everywhere.",
+        bins_.size());
     return charts::figure_html({.heading = "Residuals along the predictions",
-                                .note = "observed \u2212 predicted: median, and the middle eight tenths",
+                                .note = "observed \u2212 predicted: median, and the middle 80 %",
                                 .drawing = charts::line_chart(chart),
                                 .numbers = table});
   }
@@ -131,23 +144,24 @@ class NumberFigures {
     constexpr std::size_t kBins = 40;
     charts::Histogram chart{.texts = {id_ + "-histogram", "Distribution of the residuals", ""},
                             .across_title = "observed \u2212 predicted",
-                            .bins = binned(residuals_, kBins, kTail)};
+                            .bins = binned(residuals_, weights_, kBins, kTail)};
     chart.across = charts::Axis::exact(chart.bins.front().from, chart.bins.back().to);
     charts::TextTable table{.head = {"part of the rows below", "residual"}};
     for (const double part : {0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99})
-      table.rows.push_back({charts::percent_text(part), charts::number_text(quantile_of(residuals_, part))});
+      table.rows.push_back({charts::percent_text(part), charts::number_text(quantile(residuals_, part))});
     chart.texts.description = fmt::format("Half of the residuals are between {} and {}; their median is {}.",
-                                          charts::number_text(quantile_of(residuals_, 0.25)),
-                                          charts::number_text(quantile_of(residuals_, 0.75)),
-                                          charts::number_text(quantile_of(residuals_, 0.5)));
+                                          charts::number_text(quantile(residuals_, 0.25)),
+                                          charts::number_text(quantile(residuals_, 0.75)),
+                                          charts::number_text(quantile(residuals_, 0.5)));
     return charts::figure_html({.heading = "Distribution of the residuals",
-                                .note = "number of rows, without the outermost hundredth",
+                                .note = "number of rows, without the outermost 1 %",
                                 .drawing = charts::histogram(chart),
                                 .numbers = table});
   }
 
   std::string id_, name_;
-  std::span<const double> predictions_, targets_;
+  std::span<const double> predictions_, targets_, weights_;
+  std::vector<ResidualBin> bins_;
   std::vector<double> residuals_;
 };
 
@@ -174,7 +188,7 @@ std::string number_quality(const Content& content) {
     const std::string name = short_text(shown_name(model, static_cast<Index>(k)));
     if (outputs > 1) body += fmt::format("<h3>{}</h3>\n", charts::escape_html(name));
     body += NumberFigures(fmt::format("quality-{}", k), name, own,
-                          std::span(sample.targets).subspan(k * rows, rows))
+                          std::span(sample.targets).subspan(k * rows, rows), sample.weights)
                 .html();
   }
   if (shown < model.outputs.size())
@@ -316,7 +330,7 @@ std::string two_class_quality(const Content& content) {
   const Ranked ranked{probabilities, is_second, sample.weights};
   const Evaluation evaluation = evaluate_scores(model, sample.scores, sample.targets, sample.weights);
   const std::string label = short_text(model.labels[1]);
-  return "<div class=\"panels\">\n" + calibration_figure(calibration(ranked), "probability of " + label) +
+  return "<div class=\"panels two\">\n" + calibration_figure(calibration(ranked), "probability of " + label) +
          rank_figures({{label, rank_curves(ranked), evaluation.classification->auc}}, "") +
          confusion_figure(model, counts) + "</div>\n";
 }
@@ -326,8 +340,7 @@ std::string classes_table(const MultiClassMetrics& metrics) {
   for (const ClassMetrics& one : metrics.classes)
     table.rows.push_back({short_text(one.label), charts::number_text(one.rows), or_dash(one.precision, true),
                           or_dash(one.recall, true), or_dash(one.auc)});
-  return charts::details_html("Each class by itself",
-                              charts::scroll_html("classes", charts::table_html(table)));
+  return charts::more_html("Each class by itself", charts::scroll_html("classes", charts::table_html(table)));
 }
 
 std::string many_class_quality(const Content& content) {
@@ -367,7 +380,7 @@ std::string many_class_quality(const Content& content) {
     curves.push_back(
         {model.labels[k], rank_curves({likely, is_of_class, sample.weights}), metrics.classes[k].auc});
   }
-  return "<div class=\"panels\">\n" + confusion_figure(model, metrics.confusion) +
+  return "<div class=\"panels two\">\n" + confusion_figure(model, metrics.confusion) +
          calibration_figure(calibration({highest, is_right, sample.weights}),
                             "probability of the predicted class") +
          (curves.empty() ? ""

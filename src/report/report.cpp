@@ -24,25 +24,37 @@ struct Part {
   std::string html;
 };
 
+// Of several targets: the first ones.
+std::string target_text(const Model& model) {
+  if (model.task == Task::kClassification || model.has_one_output())
+    return report::short_text(model.target_name);
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> names;
+  for (const Output& output : model.outputs) {
+    if (names.size() == kMost) {
+      names.push_back(fmt::format("{} more", model.outputs.size() - kMost));
+      break;
+    }
+    names.push_back(report::short_text(output.name));
+  }
+  return charts::join_words(names);
+}
+
 std::string title_of(const Model& model, const ReportOptions& options) {
-  return options.title.empty() ? fmt::format("A model of {}", report::short_text(model.target_name))
-                               : options.title;
+  return options.title.empty() ? "A model of " + target_text(model) : options.title;
 }
 
 std::string lede(const Content& content, std::size_t used_columns) {
   const Model& model = content.model;
+  const std::string target = charts::escape_html(target_text(model));
   std::string what;
   if (model.task == Task::kRegression) {
-    what = model.has_one_output() ? fmt::format("predicts {}", report::shown_text(model.target_name))
-                                  : fmt::format("predicts {} numbers: {}", model.outputs.size(),
-                                                report::shown_text(model.target_name));
+    what = "predicts " + target;
   } else if (model.has_one_output()) {
-    what =
-        fmt::format("tells how likely it is that {} is {}, and not {}", report::shown_text(model.target_name),
-                    report::shown_text(model.labels[1]), report::shown_text(model.labels[0]));
+    what = fmt::format("gives the probability that {} is {} rather than {}", target,
+                       report::shown_text(model.labels[1]), report::shown_text(model.labels[0]));
   } else {
-    what = fmt::format("tells {} classes of {} apart", model.labels.size(),
-                       report::shown_text(model.target_name));
+    what = fmt::format("gives the probabilities of the {} classes of {}", model.labels.size(), target);
   }
   return fmt::format("<p class=\"lede\">A formula of {} over {} {}.</p>\n",
                      counted(model.terms.size(), "term"), counted(used_columns, "column"), what);
@@ -64,10 +76,21 @@ void add_errors(const Content& content, std::string& figures) {
     if (evaluation.regression->r2)
       add_figure(figures, "R\u00b2", fmt::format("{:.3f}", *evaluation.regression->r2));
   }
+  if (!evaluation.targets.empty()) {
+    double sum = 0;
+    bool is_known = true;
+    for (const TargetMetrics& one : evaluation.targets) {
+      is_known = is_known && one.metrics.r2;
+      sum += one.metrics.r2.value_or(0);
+    }
+    if (is_known)
+      add_figure(figures, "mean R\u00b2",
+                 fmt::format("{:.3f}", sum / static_cast<double>(evaluation.targets.size())));
+  }
   if (evaluation.classification) {
     const ClassificationMetrics& metrics = *evaluation.classification;
     add_figure(figures, "accuracy", charts::percent_text(1 - metrics.error_percent / 100));
-    add_figure(figures, "always the larger class",
+    add_figure(figures, "guessing the larger class",
                charts::percent_text(1 - metrics.base_error_percent / 100));
     if (metrics.auc) add_figure(figures, "AUC", fmt::format("{:.3f}", *metrics.auc));
     add_figure(figures, "log-loss", charts::number_text(metrics.log_loss));
@@ -75,7 +98,7 @@ void add_errors(const Content& content, std::string& figures) {
   if (evaluation.classes) {
     const MultiClassMetrics& metrics = *evaluation.classes;
     add_figure(figures, "accuracy", charts::percent_text(1 - metrics.error_percent / 100));
-    add_figure(figures, "always the largest class",
+    add_figure(figures, "guessing the largest class",
                charts::percent_text(1 - metrics.base_error_percent / 100));
     if (metrics.macro_auc) add_figure(figures, "mean AUC", fmt::format("{:.3f}", *metrics.macro_auc));
     add_figure(figures, "log-loss", charts::number_text(metrics.log_loss));
@@ -96,6 +119,9 @@ std::string data_note(const Content& content, const std::optional<ReportData>& d
                                        charts::with_thousands(content.sample->all_rows))
                          : fmt::format("Measured on {} rows", charts::with_thousands(content.sample->size()));
   if (!data->name.empty()) text += ": " + report::shown_text(data->name);
+  const bool may_be_training_rows = data->x.rows == content.model.training.rows;
+  if (content.has_targets() && may_be_training_rows)
+    text += ". The model was trained on as many rows; on its training rows it looks better than on others";
   if (!content.has_targets())
     text += ". The target is not among the columns, so that nothing can be said about errors";
   return fmt::format("<p class=\"note\" role=\"note\">{}.</p>\n", text);

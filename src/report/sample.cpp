@@ -89,6 +89,9 @@ Sample draw_sample(const Predictor& predictor, const ReportData& data, Index mos
     }
     if (!data.weights.empty()) sample.weights.push_back(data.weights[static_cast<std::size_t>(row)]);
   }
+  if (!data.weights.empty() && !(std::accumulate(sample.weights.begin(), sample.weights.end(), 0.0) > 0))
+    throw Error(ErrorKind::kBadData,
+                "the rows all have the weight 0; a report needs at least one that counts");
   for (Index first = 0; first < std::ssize(data.targets); first += data.x.rows) {
     for (const Index row : chosen)
       sample.targets.push_back(data.targets[static_cast<std::size_t>(first + row)]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "charts/frame.hpp"
 #include "charts/text.hpp"
@@ -34,10 +35,30 @@ std::string bar_html(double part) {
       part < 0 ? " orange" : "", 100 * std::clamp(std::abs(part), 0.0, 1.0));
 }
 
-std::string loss_name(const Model& model) {
-  if (model.loss.empty()) return model.task == Task::kRegression ? "mean squared error" : "log-loss";
-  const std::string name(find_loss(model.loss)->measure());
-  return name == "log_loss" ? "log-loss" : name == "mse" ? "mean squared error" : name;
+std::string floating_bar_html(double left, double right, std::string_view style) {
+  return fmt::format(
+      "<span class=\"bar-track\"><span class=\"bar-fill floating {}\" style=\"left:{:.1f}%;width:{:.1f}%\">"
+      "</span></span>",
+      style, 100 * std::clamp(left, 0.0, 1.0), 100 * std::clamp(right - left, 0.0, 1.0));
+}
+
+double ShownLosses::value(double loss) const { return are_roots ? std::sqrt(std::max(0.0, loss)) : loss; }
+
+double ShownLosses::standard_error(double loss, double error) const {
+  if (!are_roots) return error;
+  const double root = value(loss);
+  return root > 0 ? error / (2 * root) : 0;
+}
+
+std::string ShownLosses::text(double loss) const { return charts::number_text(value(loss)); }
+
+ShownLosses shown_losses(const Model& model) {
+  const std::string name = !model.loss.empty() ? std::string(find_loss(model.loss)->measure())
+                           : model.task == Task::kClassification ? "log_loss"
+                                                                 : "mse";
+  if (name == "log_loss") return {"log-loss"};
+  if (name != "mse") return {name};
+  return model.has_one_output() ? ShownLosses{"RMSE", true} : ShownLosses{"mean squared error"};
 }
 
 }  // namespace mfga::report

@@ -49,8 +49,17 @@ struct Content {
 [[nodiscard]] std::string counted(std::size_t count, std::string_view one);
 // A bar of a table, the part of a whole.
 [[nodiscard]] std::string bar_html(double part);
-// What the loss of held-out rows is called.
-[[nodiscard]] std::string loss_name(const Model& model);
+// A bar from one part of a whole to another, with a class of the style sheet.
+[[nodiscard]] std::string floating_bar_html(double left, double right, std::string_view style);
+// How the losses of a fit are shown: mean squared errors of one target as their roots, in its units.
+struct ShownLosses {
+  std::string name;
+  bool are_roots = false;
+  [[nodiscard]] double value(double loss) const;
+  [[nodiscard]] double standard_error(double loss, double error) const;
+  [[nodiscard]] std::string text(double loss) const;
+};
+[[nodiscard]] ShownLosses shown_losses(const Model& model);
 
 // Colours of curves that are shown together, by position.
 inline constexpr std::string_view kCurveStyles[] = {"blue", "orange", "green", "purple", "gold"};

@@ -20,6 +20,7 @@ nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; list-style: none; ma
 .panels { grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: 2.2rem 2.2rem; align-items: start; }
 .panels svg, .one svg { max-width: 30rem; }
 .panels.wide { grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); }
+@media (min-width: 48.01rem) { .panels.two { grid-template-columns: 1fr 1fr; } }
 tr.sum > * { font-weight: 650; }
 .one { max-width: 34rem; margin-top: 1.2rem; }
 figcaption { display: block; }
@@ -32,11 +33,18 @@ figure details table { width: auto; font-size: .82rem; }
 th[scope=row], th:first-child { text-align: left; padding-left: 0; }
 thead th { font-weight: 600; }
 td.text, th.text { text-align: left; }
+td:first-child { padding-left: 0; }
+.scroll + h3, .panels + h3 { margin-top: 2rem; }
+h3 + .scroll, h3 + p { margin-top: .4rem; }
 td.wrap, th.wrap { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
 td.chart { min-width: 6.5rem; width: 34%; }
 .bar-track { display: block; height: .7rem; background: var(--faint); position: relative; }
 .bar-fill { display: block; height: 100%; background: var(--blue); }
 .bar-fill.orange { background: var(--orange); }
+.bar-fill.floating { position: absolute; top: 0; min-width: 2px; }
+.bar-fill.mark { background: var(--ink); margin-left: -1px; }
+.waterfall .bar-track { background: none; border-left: 1px solid var(--rule); border-right: 1px solid var(--rule); }
+.waterfall tbody tr + tr { border-top: 0; }
 pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: .84rem;
       line-height: 1.5; margin: 0; }
 .formula { background: var(--tint); padding: 1rem 1.1rem; }
@@ -45,7 +53,8 @@ pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mo
 .formula tbody tr + tr { border-top: 0; }
 .formula td, .formula th { padding: .16rem .6rem; }
 .formula td.term { text-align: left; white-space: normal; overflow-wrap: anywhere; width: 75%; }
-.formula th[scope=row] { text-align: right; }
+.formula th[scope=row], .formula thead th:not(.text) { text-align: right; }
+.whole { white-space: nowrap; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.4rem; margin: .8rem 0 1.6rem; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
@@ -75,11 +84,19 @@ svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
   .formula td.term { width: auto; }
   .formula { padding: .7rem .6rem; }
   .formula td, .formula th { padding: .16rem .3rem; }
+  .formula th.several { white-space: normal; }
+  thead th { white-space: normal; }
 }
 @media print {
-  nav, summary { display: none; }
+  nav, details:not(.more) { display: none; }
+  /* What is left out on a screen at first is on paper, where the browser can open it. */
+  .more > summary { list-style: none; }
+  .more::details-content { content-visibility: visible; display: block; }
+  .figures { gap: .6rem 1.6rem; }
   .panels { grid-template-columns: 1fr 1fr 1fr; }
+  .panels.wide, .panels.two { grid-template-columns: 1fr 1fr; }
   tr { break-inside: avoid; }
+  h2 + p { break-after: avoid; }
 }
 )css";
 

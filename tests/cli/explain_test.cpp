@@ -123,12 +123,61 @@ TEST_F(ExplainCommand, ExplainsThePredictedClassOrTheOneAskedFor) {
                  {"--target", "several targets"});
 }
 
-TEST_F(ExplainCommand, ReadsNoFurtherThanTheRow) {
+TEST_F(ExplainCommand, ReadsTheRowAlone) {
   const std::string table = write(regression_csv(40));
   train(table, "m.json");
-  const std::string bad = write("a,b,c,y\n1,2,3,4\n2,3,4,5\n2,oops,4,5\n", "bad.csv");
+  const std::string bad = write("a,b,c,y\nwhat,2,3,4\n2,3,4,5\n2,oops,4,5\n", "bad.csv");
   EXPECT_EQ(run_json({"explain", path("m.json"), bad, "--row", "2"})["line"], 3);
+  expect_message(run_refused({"explain", path("m.json"), bad, "--row", "1"}), {"bad.csv:2", "what"});
   expect_message(run_refused({"explain", path("m.json"), bad, "--row", "3"}), {"bad.csv:4", "oops"});
+}
+
+TEST_F(ExplainCommand, FindsTheRowInAnyFormat) {
+  std::string csv = "a,b,note,y\n";
+  std::string libsvm;
+  std::vector<double> numbers;
+  for (int n = 0; n < 60; ++n) {
+    const double a = n * 7 % 23;
+    const double b = n % 5;
+    if (n % 9 == 2) csv += "# a comment\n\n";
+    csv += fmt::format("{},{},\"two\nlines, \"\"quoted\"\"\",{}\n", a, b, 2 * a + b);
+    libsvm += fmt::format("{} 1:{} 2:{}\n", 2 * a + b, a, b);
+    numbers.insert(numbers.end(), {a, b, 2 * a + b});
+  }
+  std::string npy = "{'descr': '<f8', 'fortran_order': False, 'shape': (60, 3), }";
+  npy.resize(118 - 1, ' ');
+  npy = std::string("\x93NUMPY\x01\0\x76\0", 10) + npy + "\n" +
+        std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
+  for (const auto& [file, target, more] :
+       {std::tuple{write(csv, "t.csv"), "y", Arguments{"--ignore", "note"}},
+        std::tuple{write(libsvm, "t.svm"), "0", Arguments{}},
+        std::tuple{write(npy, "t.npy"), "2", Arguments{}}}) {
+    SCOPED_TRACE(file);
+    Arguments training = {"--target", target};
+    training.insert(training.end(), more.begin(), more.end());
+    train(file, "m.json", "3", training);
+    (void)run_well({"explain", path("m.json"), file, "-o", path("e.csv"), "--quiet"});
+    const std::vector<std::string> rows = lines("e.csv");
+    ASSERT_EQ(rows.size(), 61U);
+    for (const std::size_t row : {1U, 2U, 3U, 30U, 60U}) {
+      const Json json = run_json({"explain", path("m.json"), file, "--row", std::to_string(row)});
+      EXPECT_TRUE(rows[row].ends_with(fmt::format(",{}", json["explanations"][0]["score"].get<double>())))
+          << row;
+      EXPECT_EQ(json["warnings"], Json::array());
+    }
+    EXPECT_EQ(run_json({"explain", path("m.json"), file, "--row", "3"})["line"],
+              file.ends_with("csv") ? 8 : 3);
+    expect_message(run_refused({"explain", path("m.json"), file, "--row", "61"}), {"row 61", "60 rows"});
+  }
+}
+
+TEST_F(ExplainCommand, WarnsOfTextsThatTheTrainingDidNotHave) {
+  train(write(with_text(80)), "m.json");
+  const std::string file = write("a,colour\n1,red\n2,violet\n", "new.csv");
+  EXPECT_EQ(run_json({"explain", path("m.json"), file, "--row", "1"})["warnings"], Json::array());
+  EXPECT_EQ(run_json({"explain", path("m.json"), file, "--row", "2"})["warnings"].size(), 1U);
+  expect_message(run_well({"explain", path("m.json"), file, "--row", "2"}).err,
+                 {"warning", "new.csv", "\"colour\"", "line 3"});
 }
 
 TEST_F(ExplainCommand, MeansBeyondAnyScaleDoNoHarm) {
@@ -150,7 +199,7 @@ TEST_F(ExplainCommand, MeansBeyondAnyScaleDoNoHarm) {
 TEST_F(ExplainCommand, RefusesWhatIsNotThere) {
   const std::string table = write(regression_csv(40));
   train(table, "m.json");
-  expect_message(run_refused({"explain", path("m.json"), table, "--row", "41"}), {"--row 41", "40 rows"});
+  expect_message(run_refused({"explain", path("m.json"), table, "--row", "41"}), {"row 41", "40 rows"});
   expect_message(run_refused({"explain", path("m.json"), table, "--row", "0"}), {"--row"});
   expect_message(run_refused({"explain", path("m.json"), table, "--row", "1", "-o", path("e.csv")}),
                  {"--output"});

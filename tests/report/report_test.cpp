@@ -13,6 +13,7 @@
 #include "mfga/fit.hpp"
 #include "reference.hpp"
 #include "report/curves.hpp"
+#include "report/effects.hpp"
 #include "report/importance.hpp"
 
 namespace mfga {
@@ -88,6 +89,8 @@ void expect_well_formed(const std::string& html) {
   EXPECT_EQ(count(html, "<svg"), count(html, "<title id="));
   EXPECT_EQ(count(html, "<svg"), count(html, "<desc id="));
   EXPECT_EQ(count(html, "<desc id="), count(html, "aria-labelledby=\"") - count(html, "<section"));
+  // And its numbers as a table.
+  EXPECT_EQ(count(html, "<svg"), count(html, "<summary>Numbers</summary>"));
   EXPECT_LT(html.size(), 500000U);
 }
 
@@ -118,6 +121,58 @@ TEST(Report, HasAllPartsForEveryKindOfModel) {
                                                                      : kind == Kind::kTwoTargets ? 2U
                                                                                                  : 1U);
   }
+}
+
+TEST(Report, TargetsHaveCoefficientsOfTheirOwn) {
+  const Fitted fitted(Kind::kTwoTargets);
+  const std::string html = fitted.page();
+  EXPECT_EQ(count(html, "<h1>A model of one and two</h1>"), 1U);
+  EXPECT_EQ(count(html, "predicts one and two."), 1U);
+  EXPECT_GE(
+      count(html,
+            "<th scope=\"col\">one</th><th scope=\"col\">two</th><th scope=\"col\" class=\"text\">term</th>"),
+      1U);
+  EXPECT_EQ(count(html, "<dt>mean R\u00b2</dt>"), 1U);
+}
+
+std::vector<double> numbers_after(std::string_view text, std::string_view word) {
+  std::vector<double> numbers;
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    numbers.push_back(std::atof(text.data() + at + word.size()));
+  return numbers;
+}
+
+TEST(Report, TheBarsOfAnExplanationGoOnFromEachOther) {
+  const std::string html = Fitted(Kind::kNumber).page();
+  EXPECT_EQ(count(html, "<table class=\"waterfall\">"), 2U);
+  const std::size_t begin = html.find("<table class=\"waterfall\">");
+  const std::string_view table = std::string_view(html).substr(begin, html.find("</table>", begin) - begin);
+  const std::vector<double> left = numbers_after(table, "style=\"left:");
+  const std::vector<double> width = numbers_after(table, "%;width:");
+  ASSERT_GE(left.size(), 4U);
+  ASSERT_EQ(left.size(), width.size());
+  EXPECT_EQ(count(table, "floating mark"), 2U) << "the average and the score";
+  EXPECT_EQ(width.front(), 0);
+  double sum = left.front();
+  double moved = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 1; i + 1 < left.size(); ++i) {
+    at = table.find("floating ", at) + 1;
+    const bool is_down = table.substr(table.find("floating ", at), 15) == "floating orange";
+    EXPECT_NEAR(is_down ? left[i] + width[i] : left[i], sum, 0.15) << i;
+    sum += is_down ? -width[i] : width[i];
+    moved += width[i];
+  }
+  EXPECT_NEAR(sum, left.back(), 0.15);
+  EXPECT_GE(moved, 100) << "they take the whole width";
+}
+
+TEST(Report, SaysThatRowsMayBeThoseOfTheTraining) {
+  const Fitted fitted(Kind::kNumber);
+  constexpr std::string_view kWords = "on its training rows it looks better";
+  EXPECT_EQ(count(fitted.page(), kWords), 1U);
+  const ReportData some{.x = fitted.x.view().middle_rows(0, 300), .targets = std::span(fitted.y).first(300)};
+  EXPECT_EQ(count(report_page(fitted.model, some), kWords), 0U);
 }
 
 TEST(Report, NamesFromFilesAreEscaped) {
@@ -214,6 +269,95 @@ TEST(ReportParts, SharesOfTermsAddUpToOne) {
   }
 }
 
+TEST(ReportParts, SharesOfColumnsAddUpToOneWhereColumnsGoTogether) {
+  // Two columns that are nearly the same, with coefficients that nearly cancel; and a product.
+  Matrix x = reference::random_matrix(kRows, 3, 6);
+  for (Index n = 0; n < kRows; ++n) x(n, 1) = x(n, 0) + 1e-3 * x(n, 1);
+  Model model;
+  model.n_columns = 3;
+  model.inputs = {{"a", 0, 0, 1}, {"b", 1, 0, 1}, {"c", 2, 0, 1}};
+  model.terms = {{{"linear", 1, {0}, {1}, {}}, {50}},
+                 {{"linear", 1, {1}, {1}, {}}, {-49}},
+                 {{"polynomial", 1, {0, 2}, {1, 1}, {}}, {1}}};
+  const Predictor predictor(model, 1);
+  const Explainer explainer(model, 1);
+  const std::vector<report::Column> columns = report::columns_of(model);
+  for (const bool is_known : {false, true}) {
+    const std::vector<double> y(kRows, 0.0);
+    const report::Sample sample = report::draw_sample(
+        predictor, {.x = x.view(), .targets = is_known ? std::span(y) : std::span<const double>()}, 1000);
+    const report::Importance importance = report::column_importance(predictor, explainer, columns, sample);
+    ASSERT_EQ(importance.columns.size(), 3U);
+    double sum = 0;
+    for (const report::ColumnImportance& one : importance.columns) sum += one.share;
+    EXPECT_NEAR(sum, 1, 1e-9);
+    EXPECT_EQ(importance.measure, is_known ? "RMSE" : "");
+  }
+}
+
+TEST(ReportParts, StepsAreUpright) {
+  const Matrix x = reference::random_matrix(kRows, 1, 5);
+  Model model;
+  model.n_columns = 1;
+  model.inputs = {{"a", 0, 0, 1}};
+  model.terms = {{{"step", 1, {0}, {1}, {0.1234}}, {2}},
+                 {{"step", 1, {0}, {1}, {0.15}}, {-1}},
+                 {{"linear", 1, {0}, {1}, {}}, {0.1}}};
+  const Predictor predictor(model, 1);
+  const std::vector<report::Column> columns = report::columns_of(model);
+  const report::Sample sample = report::draw_sample(predictor, {.x = x.view()}, 1000);
+  const report::Effect effect = report::Effects(predictor, columns, sample).of(0);
+  const std::vector<double>& values = effect.places.values;
+  ASSERT_EQ(static_cast<Index>(values.size()), effect.means.rows);
+  EXPECT_TRUE(std::ranges::is_sorted(values));
+  EXPECT_EQ(std::ssize(values), std::ssize(effect.listed) + 4) << "both sides of two jumps";
+  for (const double step : {0.1234, 0.15}) {
+    const auto after = std::ranges::lower_bound(values, step);
+    ASSERT_NE(after, values.end());
+    EXPECT_LT(*after - *(after - 1), 2e-3 * (values.back() - values.front()));
+  }
+}
+
+TEST(ReportParts, RowsCountAsOftenAsTheirWeightsSay) {
+  const std::vector<double> values = {5, 1, 4, 2, 3};
+  const std::vector<double> weights = {0, 1, 1, 6, 0};
+  EXPECT_EQ(report::quantile_of(values, {}, 0.5), 3);
+  EXPECT_EQ(report::quantile_of(values, weights, 0.5), 2);
+  EXPECT_EQ(report::quantile_of(values, weights, 0), 1);
+  EXPECT_EQ(report::quantile_of(values, weights, 1), 4);
+  double height = 0;
+  for (const charts::Bin& bin : report::binned(values, weights, 4, 0)) height += bin.height;
+  EXPECT_EQ(height, 8);
+  const std::vector<double> targets = {9, 2, 4, 3, 9};
+  const std::vector<report::ResidualBin> bins = report::residual_bins(values, targets, weights);
+  ASSERT_EQ(bins.size(), 1U);
+  EXPECT_EQ(bins[0].predicted, (1.0 + 4 + 12) / 8);
+  EXPECT_EQ(bins[0].observed, (2.0 + 4 + 18) / 8);
+  EXPECT_EQ(bins[0].median, 1);
+
+  // Rows of weight 0 are as good as not there.
+  const Fitted fitted(Kind::kNumber);
+  std::vector<double> half(kRows, 1.0);
+  for (Index n = kRows / 2; n < kRows; ++n) half[static_cast<std::size_t>(n)] = 0;
+  const Predictor predictor(fitted.model, 1);
+  const std::vector<report::Column> columns = report::columns_of(fitted.model);
+  const report::Sample all =
+      report::draw_sample(predictor, {.x = fitted.x.view(), .targets = fitted.y, .weights = half}, 1000);
+  const report::Sample some = report::draw_sample(
+      predictor,
+      {.x = fitted.x.view().middle_rows(0, kRows / 2), .targets = std::span(fitted.y).first(kRows / 2)},
+      1000);
+  const report::Effect of_text = report::Effects(predictor, columns, all).of(2);
+  EXPECT_EQ(of_text.places.levels, report::Effects(predictor, columns, some).of(2).places.levels);
+  double parts = of_text.missing_rows;
+  for (const double part : of_text.rows) parts += part;
+  EXPECT_NEAR(parts, 1, 1e-12);
+  const std::vector<double> none(kRows, 0.0);
+  EXPECT_THROW(
+      (void)report_page(fitted.model, ReportData{.x = fitted.x.view(), .targets = fitted.y, .weights = none}),
+      Error);
+}
+
 TEST(ReportParts, AColumnThatMattersMoreComesFirst) {
   const Matrix x = reference::random_matrix(kRows, 3, 5);
   std::vector<double> y;
@@ -277,7 +421,7 @@ TEST(ReportInBrowser, ShowsEachPanelAtThreeWidths) {
 #endif
   const std::string browser = find_browser();
   if (browser.empty()) GTEST_SKIP() << "no chromium, chromium-browser or google-chrome in PATH";
-  for (const Kind kind : {Kind::kNumber, Kind::kThreeClasses}) {
+  for (const Kind kind : {Kind::kNumber, Kind::kTwoClasses, Kind::kThreeClasses, Kind::kTwoTargets}) {
     const BrowserResult result = measure_page(browser, Fitted(kind).page(), {360, 800, 1280}, kProbe);
     EXPECT_EQ(result.messages, std::vector<std::string>());
     ASSERT_EQ(result.measured.size(), 3U);
