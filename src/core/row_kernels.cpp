@@ -12,6 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include "core/lane_sums-inl.hpp"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -27,43 +28,6 @@ constexpr Index kTileA = 6;
 constexpr Index kTileA = 3;
 #endif
 constexpr Index kTileB = 4;
-
-#if HWY_TARGET == HWY_SCALAR
-template <class D>
-HWY_INLINE void sums_of_lanes(D /*d*/, const hn::Vec<D>* v, hn::TFromD<D>* totals) {
-  for (Index j = 0; j < kTileB; ++j) totals[j] = hn::GetLane(v[j]);
-}
-#else
-// Adds the halves of a vector to one another until 128 bits are left.
-template <class D, class V = hn::Vec<D> >
-HWY_INLINE auto fold(D /*d*/, V v) {
-  if constexpr (hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) <= 16) {
-    return v;
-  } else {
-    const hn::Half<D> half;
-    return fold(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-}
-
-// The sums of the lanes of four vectors. All four together take a third of the instructions of four sums of
-// their own, which matters: a row of a block is not much longer than a few dozen vectors.
-template <class D>
-HWY_INLINE void sums_of_lanes(D d, const hn::Vec<D>* v, hn::TFromD<D>* totals) {
-  const auto a = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
-  const auto b = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
-  if constexpr (sizeof(hn::TFromD<D>) == sizeof(double)) {
-    const hn::Full128<double> out;
-    hn::StoreU(fold(d, a), out, totals);
-    hn::StoreU(fold(d, b), out, totals + 2);
-  } else {  // a: v0 v1 v0 v1 in every 128 bits, b: v2 v3 v2 v3
-    const hn::RepartitionToWide<D> pairs;
-    const auto lower = hn::InterleaveLower(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b));
-    const auto upper = hn::InterleaveUpper(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b));
-    const hn::Full128<float> out;
-    hn::StoreU(fold(d, hn::Add(hn::BitCast(d, lower), hn::BitCast(d, upper))), out, totals);
-  }
-}
-#endif
 
 // Rows past the end are replaced by the last one; their sums are not stored.
 template <Index kRowsA, class T>
@@ -144,29 +108,6 @@ double single_product_error(Index count) {
   const Index in_order = count / lanes;
   constexpr double kRounding = 0x1p-24;
   return kRounding * static_cast<double>(in_order + 2 * (lanes - 1) + 4);
-}
-
-void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
-                  double* out) {
-  const hn::ScalableTag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  Index n = 0;
-  for (; n + 4 * lanes <= count; n += 4 * lanes) {  // four sums hide the latency of the additions
-    hn::Vec<decltype(d)> sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    for (Index k = 0; k < n_rows; ++k) {
-      const auto coefficient = hn::Set(d, coefficients[k]);
-      for (Index i = 0; i < 4; ++i)
-        sums[i] = hn::MulAdd(coefficient, hn::LoadU(d, rows[k] + n + i * lanes), sums[i]);
-    }
-    for (Index i = 0; i < 4; ++i) hn::StoreU(sums[i], d, out + n + i * lanes);
-  }
-  // The last few with the same fused operation, so that a value does not depend on its place in the block.
-  for (; n < count; ++n) {
-    auto sum = hn::Zero(d);
-    for (Index k = 0; k < n_rows; ++k)
-      sum = hn::MulAdd(hn::Set(d, coefficients[k]), hn::Set(d, rows[k][n]), sum);
-    out[n] = hn::GetLane(sum);
-  }
 }
 
 double row_sum(const double* values, Index count) {
@@ -418,13 +359,6 @@ void add_row_products(const float* a, Index a_rows, Index a_stride, const float*
 HWY_EXPORT(single_product_error);
 
 double single_product_error(Index count) { return HWY_DYNAMIC_DISPATCH(single_product_error)(count); }
-
-HWY_EXPORT(combine_rows);
-
-void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
-                  double* out) {
-  HWY_DYNAMIC_DISPATCH(combine_rows)(rows, coefficients, n_rows, count, out);
-}
 
 HWY_EXPORT(row_sum);
 

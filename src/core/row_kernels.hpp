@@ -1,4 +1,4 @@
-// C += A B^T, linear combinations of rows, and elementary functions, for matrices whose rows are a block's
+// C += A B^T, and elementary functions, for matrices whose rows are a block's
 // values: a few hundred contiguous numbers each; and how such a block is made from the rows of a table.
 //
 // Every entry is a dot product of two contiguous rows that lie in the second-level cache, so nothing has to
@@ -20,10 +20,6 @@ void add_row_products(const float* a, Index a_rows, Index a_stride, const float*
 // The relative error that add_row_products in single precision makes at most, per entry, in units of
 // sum over n of |a_n b_n|.
 [[nodiscard]] double single_product_error(Index count);
-
-// out[n] = sum over k of coefficients[k] * rows[k][n], n < count.
-void combine_rows(const double* const* rows, const double* coefficients, Index n_rows, Index count,
-                  double* out);
 
 // The sum of values[n], n < count.
 [[nodiscard]] double row_sum(const double* values, Index count);

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
+#include "core/monomial_kernels.hpp"
 #include "core/row_kernels.hpp"
 #include "core/typed_arena.hpp"
 #include "core/vectorise.hpp"
@@ -245,7 +247,13 @@ class MonomialValues final : public AtomEvaluator {
     for (const Monomial& monomial : monomials_) {
       if (std::find(rates_.begin(), rates_.end(), monomial.rate) == rates_.end())
         rates_.push_back(monomial.rate);
+      by_inputs_.push_back(std::ssize(by_inputs_));
     }
+    std::ranges::stable_sort(by_inputs_, [&](Index a, Index b) {
+      const Monomial& one = monomials_[static_cast<std::size_t>(a)];
+      const Monomial& other = monomials_[static_cast<std::size_t>(b)];
+      return std::tie(one.rate, one.inputs) < std::tie(other.rate, other.inputs);
+    });
   }
 
   void evaluate(const RowBlock& block, Index first, Index count, double* out, Index out_stride,
@@ -270,57 +278,61 @@ class MonomialValues final : public AtomEvaluator {
   }
 
   // The envelope goes with the weights and the factor with the sums: what is left of an atom of order 2 is
-  // one product.
+  // the product of a pair of inputs.
   void correlate(const RowBlock& block, Index first, Index count, const double* weights, Index weight_stride,
                  Index columns, double* out, Arena& arena) const override {
-    constexpr Index kTile = 48;  // atoms whose monomials stay in the second-level cache
+    constexpr Index kTile = 48;  // atoms whose inputs stay in the second-level cache
     const Arena::Scope scope(arena);
     double* e = arena.take(block.rows);
+    double* ones = arena.take(block.rows);
+    std::fill_n(ones, block.rows, 1.0);
     double* weighted = arena.take(columns * block.stride);
-    double* monomials = arena.take(std::min(kTile, count) * block.stride);
-    double* sums = arena.take(std::min(kTile, count) * columns);
-    std::vector<Index> tile;  // atoms
+    double* products = arena.take(kTile * block.stride);  // of all inputs but two, where there are more
+    double* sums = arena.take(kTile * columns);
+    Index tile[kTile];  // atoms
+    const double* pair[2][kTile];
+    Index height = 0;
     const auto add_tile = [&] {
-      const auto height = static_cast<Index>(tile.size());
       std::fill_n(sums, height * columns, 0.0);
-      add_row_products(monomials, height, block.stride, weighted, columns, block.stride, block.rows, sums,
-                       columns);
+      add_pair_products(pair[0], pair[1], height, weighted, columns, block.stride, block.rows, sums, columns);
       for (Index i = 0; i < height; ++i) {
-        const Index atom = tile[static_cast<std::size_t>(i)];
-        const double factor = monomials_[static_cast<std::size_t>(atom)].factor;
+        const double factor = monomials_[static_cast<std::size_t>(tile[i])].factor;
         for (Index c = 0; c < columns; ++c)
-          out[(atom - first) * columns + c] += factor * sums[i * columns + c];
+          out[(tile[i] - first) * columns + c] += factor * sums[i * columns + c];
       }
-      tile.clear();
+      height = 0;
     };
-    for (const double rate : rates_) {
-      envelope(block, rate, e);
-      for (Index c = 0; c < columns; ++c)
-        multiply(weights + c * weight_stride, e, block.rows, weighted + c * block.stride);
-      for (Index atom = first; atom < first + count; ++atom) {
-        const Monomial& product = monomials_[static_cast<std::size_t>(atom)];
-        if (product.rate != rate) continue;
-        set_monomial(block, product.inputs, monomials + static_cast<Index>(tile.size()) * block.stride);
-        tile.push_back(atom);
-        if (static_cast<Index>(tile.size()) == kTile) add_tile();
+    const double* rate = nullptr;  // of the envelope
+    for (const Index atom : by_inputs_) {
+      if (atom < first || atom >= first + count) continue;
+      const Monomial& monomial = monomials_[static_cast<std::size_t>(atom)];
+      if (rate == nullptr || *rate != monomial.rate) {
+        add_tile();
+        rate = &monomial.rate;
+        envelope(block, *rate, e);
+        for (Index c = 0; c < columns; ++c)
+          multiply(weights + c * weight_stride, e, block.rows, weighted + c * block.stride);
       }
-      add_tile();
+      const std::vector<Index>& inputs = monomial.inputs;
+      tile[height] = atom;
+      pair[0][height] = inputs.empty() ? ones : block.input(inputs[0]);
+      pair[1][height] = inputs.size() < 2 ? ones : block.input(inputs[1]);
+      if (inputs.size() > 2) {
+        double* product = products + height * block.stride;
+        multiply(pair[1][height], block.input(inputs[2]), block.rows, product);
+        for (std::size_t i = 3; i < inputs.size(); ++i)
+          multiply(product, block.input(inputs[i]), block.rows, product);
+        pair[1][height] = product;
+      }
+      if (++height == kTile) add_tile();
     }
+    add_tile();
   }
 
  private:
-  static void set_monomial(const RowBlock& block, const std::vector<Index>& inputs, double* out) {
-    if (inputs.size() < 2) {
-      if (inputs.empty()) std::fill_n(out, block.rows, 1.0);
-      if (!inputs.empty()) std::copy_n(block.input(inputs[0]), block.rows, out);
-      return;
-    }
-    multiply(block.input(inputs[0]), block.input(inputs[1]), block.rows, out);
-    for (std::size_t i = 2; i < inputs.size(); ++i) multiply(out, block.input(inputs[i]), block.rows, out);
-  }
-
   std::vector<Monomial> monomials_;
-  std::vector<double> rates_;  // that occur
+  std::vector<double> rates_;     // that occur
+  std::vector<Index> by_inputs_;  // atoms: those of a rate follow one another, and those that share inputs
 };
 
 // sum_a c_a phi_a(x) = e(x) * sum over prefixes p of x^p * (sum over last inputs i of c_(p,i) x_i): atoms
@@ -328,7 +340,7 @@ class MonomialValues final : public AtomEvaluator {
 class MonomialCombination final : public AtomCombination {
  public:
   MonomialCombination(std::span<const Monomial> monomials, std::span<const double> coefficients) {
-    std::map<std::pair<double, std::vector<Index>>, Group> groups;  // by rate and prefix
+    std::map<std::pair<double, std::vector<Index>>, SumTimesRows> groups;  // by rate and prefix
     for (std::size_t i = 0; i < monomials.size(); ++i) {
       std::vector<Index> prefix = monomials[i].inputs;
       const double rate = monomials[i].rate;
@@ -339,14 +351,13 @@ class MonomialCombination final : public AtomCombination {
       }
       const Index last = prefix.back();
       prefix.pop_back();
-      Group& group = groups[{rate, prefix}];
-      group.last_inputs.push_back(last);
+      SumTimesRows& group = groups[{rate, prefix}];
+      group.summands.push_back(last);
       group.coefficients.push_back(coefficient);
     }
     for (auto& [key, group] : groups) {
       if (kernels_.empty() || kernels_.back().rate != key.first) kernels_.push_back({key.first, {}});
-      group.prefix = key.second;
-      most_last_inputs_ = std::max(most_last_inputs_, static_cast<Index>(group.last_inputs.size()));
+      group.factors = key.second;
       kernels_.back().groups.push_back(std::move(group));
     }
   }
@@ -355,36 +366,19 @@ class MonomialCombination final : public AtomCombination {
     const Arena::Scope scope(arena);
     double* e = arena.take(block.rows);
     double* sum = arena.take(block.rows);
-    double* combined = arena.take(block.rows);
-    const double** rows = arena.take_addresses(most_last_inputs_);
     for (const Kernel& kernel : kernels_) {
-      std::fill(sum, sum + block.rows, 0.0);
-      for (const Group& group : kernel.groups) {
-        const auto n_rows = static_cast<Index>(group.last_inputs.size());
-        for (Index k = 0; k < n_rows; ++k)
-          rows[k] = block.input(group.last_inputs[static_cast<std::size_t>(k)]);
-        combine_rows(rows, group.coefficients.data(), n_rows, block.rows, combined);
-        for (const Index input : group.prefix) multiply(combined, block.input(input), block.rows, combined);
-        add(combined, group.constant, block.rows, sum);
-      }
+      set_sums_times_rows(kernel.groups, block.values, block.stride, block.rows, sum);
       envelope(block, kernel.rate, e);
       add_product(e, sum, block.rows, scores);
     }
   }
 
  private:
-  struct Group {
-    std::vector<Index> prefix;       // inputs that all atoms of the group share, with repetitions
-    std::vector<Index> last_inputs;  // one per atom
-    std::vector<double> coefficients;
-    double constant = 0;  // of the atom without inputs
-  };
   struct Kernel {
     double rate;
-    std::vector<Group> groups;
+    std::vector<SumTimesRows> groups;
   };
   std::vector<Kernel> kernels_;
-  Index most_last_inputs_ = 0;  // of a group
 };
 
 class MonomialDerivatives final : public AtomDerivatives {

@@ -40,9 +40,6 @@ class NearestRows {
     rows_.push_back(neighbour);
     if (rows_.size() >= kCollected * count_) thin_out();
   }
-  void add_all(const NearestRows& other) {
-    for (const Neighbour& neighbour : other.rows_) add(neighbour);
-  }
   // From the nearest on. At least `count` rows must have been added.
   [[nodiscard]] const std::vector<Neighbour>& sorted() {
     thin_out();
@@ -113,46 +110,35 @@ std::pair<Index, Index> rows_about(const std::vector<Neighbour>& nearest, Index 
 // The distance of each query row to its k-th nearest neighbour, itself not counted. The few rows that may be
 // that one are found with products in single precision; the distances to them are then computed in full.
 std::vector<double> neighbour_distances(const BlockedRows& rows, std::span<const Index> queries, Index k,
-                                        Workers& workers) {
+                                        Arena& arena) {
   const auto n_queries = static_cast<Index>(queries.size());
-  const auto query_lease = workers.arenas.lend();
-  const Arena::Scope query_scope(*query_lease);
-  const RowBlock query = rows.gather(queries, *query_lease);
+  const Arena::Scope query_scope(arena);
+  const RowBlock query = rows.gather(queries, arena);
   // |x|^2 - 2 <q, x> is one product: of (-2 q, 1) and (x, |x|^2).
-  const float* const query_values = with_last_row(query, -2, nullptr, *query_lease);
-  // The k nearest rows of all are the same however the rows were shared out, so the result does not depend on
-  // the number of threads.
-  const Index shards = std::min<Index>(workers.threads(), rows.blocks());
-  std::vector<std::vector<NearestRows>> nearest(
-      static_cast<std::size_t>(shards),
-      std::vector<NearestRows>(queries.size(), NearestRows(std::min(k + kSpareRows, rows.rows() - 1))));
-  workers.run(shards, [&](Index shard) {
-    std::vector<NearestRows>& mine = nearest[static_cast<std::size_t>(shard)];
-    const auto lease = workers.arenas.lend();
-    for (Index b = shard; b < rows.blocks(); b += shards) {
-      const Arena::Scope scope(*lease);
-      const RowBlock block = rows.load(b, *lease);
-      const float* const values = with_last_row(block, 1, block.square_norms, *lease);
-      auto* const distances = reinterpret_cast<float*>((*lease).take((n_queries * block.stride + 1) / 2));
-      cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(n_queries),
-                  static_cast<int>(block.rows), static_cast<int>(block.inputs + 1), 1.0F, query_values,
-                  static_cast<int>(query.stride), values, static_cast<int>(block.stride), 0.0F, distances,
-                  static_cast<int>(block.stride));
-      for (Index q = 0; q < n_queries; ++q) {
-        add_near_rows(block, distances + q * block.stride, queries[static_cast<std::size_t>(q)],
-                      mine[static_cast<std::size_t>(q)]);
-      }
+  const float* const query_values = with_last_row(query, -2, nullptr, arena);
+  std::vector<NearestRows> nearest(queries.size(), NearestRows(std::min(k + kSpareRows, rows.rows() - 1)));
+  for (Index b = 0; b < rows.blocks(); ++b) {
+    const Arena::Scope scope(arena);
+    const RowBlock block = rows.load(b, arena);
+    const float* const values = with_last_row(block, 1, block.square_norms, arena);
+    auto* const distances = reinterpret_cast<float*>(arena.take((n_queries * block.stride + 1) / 2));
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(n_queries),
+                static_cast<int>(block.rows), static_cast<int>(block.inputs + 1), 1.0F, query_values,
+                static_cast<int>(query.stride), values, static_cast<int>(block.stride), 0.0F, distances,
+                static_cast<int>(block.stride));
+    for (Index q = 0; q < n_queries; ++q) {
+      const auto position = static_cast<std::size_t>(q);
+      add_near_rows(block, distances + q * block.stride, queries[position], nearest[position]);
     }
-  });
+  }
   std::vector<double> result;
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    for (std::size_t shard = 1; shard < nearest.size(); ++shard) nearest[0][q].add_all(nearest[shard][q]);
-    const std::vector<Neighbour>& sorted = nearest[0][q].sorted();
+    const std::vector<Neighbour>& sorted = nearest[q].sorted();
     const auto [first, last] = rows_about(sorted, k, query.square_norms[q]);
     std::vector<Index> possible;
     for (Index i = first; i < last; ++i) possible.push_back(sorted[static_cast<std::size_t>(i)].row);
-    const Arena::Scope scope(*query_lease);
-    const RowBlock block = rows.gather(possible, *query_lease);
+    const Arena::Scope scope(arena);
+    const RowBlock block = rows.gather(possible, arena);
     std::vector<double> squares(possible.size());
     for (Index j = 0; j < block.inputs; ++j) {
       for (std::size_t i = 0; i < squares.size(); ++i) {
@@ -242,13 +228,16 @@ KernelWidth paper_width(const BlockedRows& rows, std::uint64_t seed, Workers& wo
   const Index k = std::min(kNeighbour, rows.rows() - 1);
   const Index count = std::min(kMostQueries, rows.rows());
   const std::vector<Index> queries = random_rows(rows.rows(), count, seed, RandomStream::kSigmaQueries);
-  std::vector<double> distances;
-  for (Index first = 0; first < count; first += kBatch) {
-    const auto batch = std::span(queries).subspan(static_cast<std::size_t>(first),
-                                                  static_cast<std::size_t>(std::min(kBatch, count - first)));
-    const std::vector<double> more = neighbour_distances(rows, batch, k, workers);
-    distances.insert(distances.end(), more.begin(), more.end());
-  }
+  // Every batch of queries looks at all rows.
+  const BlockedRows kept = rows.kept(workers);
+  std::vector<double> distances(queries.size());
+  workers.run((count + kBatch - 1) / kBatch, [&](Index batch) {
+    const auto lease = workers.arenas.lend();
+    const Index first = batch * kBatch;
+    const auto own = std::span(queries).subspan(static_cast<std::size_t>(first),
+                                                static_cast<std::size_t>(std::min(kBatch, count - first)));
+    std::ranges::copy(neighbour_distances(kept, own, k, *lease), distances.begin() + first);
+  });
   const KernelWidth width = mean_of(distances, {}, rows.rows());
   if (!(width.sigma > 0)) refuse_copies();
   return width;

@@ -25,6 +25,13 @@ Columns derivatives_of(const RowBlock& block, const BlockedRows& rows, std::span
   return {derivatives.data() + outputs * block.first_row, outputs, block.rows};
 }
 
+// Reads the inputs of a kept block from one end to the other, which memory does faster than in the order in
+// which atoms ask for them.
+void fetch(const RowBlock& block) {
+  constexpr Index kLine = 8;  // numbers
+  for (Index i = 0; i < block.inputs * block.stride; i += kLine) __builtin_prefetch(block.values + i, 0, 2);
+}
+
 // The products of the new atoms, whose values are given, with 1, then with the targets, with every atom, the
 // new ones last, and with the derivatives; n_new numbers each. Those with the old
 // ones are left to add_olds(weighted values of the new ones, out). Of two new atoms in different tiles, the
@@ -87,6 +94,7 @@ Matrix atom_products(const BlockedRows& rows, std::span<const double> targets, s
   const Index n_sums = first_new + n_new + n_derivatives;
   std::vector<double> sums(static_cast<std::size_t>(n_sums * n_new));
   sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
+    fetch(block);
     double* values = arena.take(n_new * block.stride);
     news.evaluate(block, 0, n_new, values, block.stride, arena);
     add_products(

@@ -9,13 +9,12 @@
 // The Hessian costs far more than the gradient and changes little near the minimum. So it is kept there: for
 // the last steps, and from one refit to the first step of the next, where only the rows of the atoms that
 // joined are added. It is computed again where such a step does not lead on fast enough.
-#include <cblas.h>
-
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/row_combinations.hpp"
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 #include "solve/active_atoms.hpp"
@@ -30,7 +29,8 @@ constexpr int kMostNewtonSteps = 100;
 // where a rough solution does.
 constexpr double kLastStepDecrease = 1e-6;
 constexpr double kLastKeptStepDecrease = 1e-9;
-constexpr double kLastRoughStepDecrease = 1e-7;
+constexpr double kLastRoughStepDecrease = 1e-5;
+constexpr double kLastKeptRoughStepDecrease = 1e-7;
 // A step whose predicted decrease is below this fraction of F, where steps become smaller this fast, leads to
 // a point so near the minimum that the Hessian may be kept; and it may be kept while they do.
 constexpr double kNearDecrease = 1e-4;
@@ -44,14 +44,18 @@ using SquareMatrix = Eigen::MatrixXd;
 class NewtonRefit final : public Refit {
  public:
   NewtonRefit(const Problem& problem, const Penalty& penalty)
-      : problem_(problem), penalty_(penalty), offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0) {}
+      : problem_(problem),
+        penalty_(penalty),
+        offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0),
+        atoms_(offset_, problem.rows) {}
 
   void append(std::span<const double> /*products*/) override {}
   [[nodiscard]] bool needs_products() const override { return false; }
 
   using Refit::solve;
   RefitReport solve(ActiveSet& active, Accuracy accuracy) override {
-    const ActiveAtoms atoms(active.atoms, offset_, problem_.rows);
+    atoms_.set(active.atoms);
+    const ActiveAtoms& atoms = atoms_;
     if (hessian_.rows() > atoms.size()) hessian_.resize(0, 0);  // it is that of other atoms
     Vector point = Vector::Zero(atoms.size());                  // (c, theta)
     if (offset_ == 1) point[0] = active.intercepts.front();
@@ -119,7 +123,7 @@ class NewtonRefit final : public Refit {
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
-    const ActiveAtoms none({}, offset_, problem_.rows);
+    const ActiveAtoms none(offset_, problem_.rows);
     static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constants().front()), 0));
     factorise(0, Vector::Zero(1));
   }
@@ -132,8 +136,9 @@ class NewtonRefit final : public Refit {
 
   void minimise(const ActiveAtoms& atoms, double ridge, Accuracy accuracy, Vector& point,
                 RefitReport& report) {
-    const double last_kept_decrease =
-        accuracy == Accuracy::kFull ? kLastKeptStepDecrease : kLastRoughStepDecrease;
+    const double last_decrease = accuracy == Accuracy::kRough ? kLastRoughStepDecrease : kLastStepDecrease;
+    const double last_decrease_of_kept =
+        accuracy == Accuracy::kFull ? kLastKeptStepDecrease : kLastKeptRoughStepDecrease;
     report.converged = false;
     bool is_fresh = hessian_.rows() == 0;  // whether the Hessian is that of `point`
     Expansion here = expand(atoms, ridge, point, hessian_.rows());
@@ -143,24 +148,24 @@ class NewtonRefit final : public Refit {
       factorise(ridge, point);
       is_fresh = true;
     };
-    double last_decrease = std::numeric_limits<double>::infinity();
+    double decrease_before = std::numeric_limits<double>::infinity();
     for (int step = 0; step < kMostNewtonSteps; ++step) {
       Vector direction = -factor_.solve(here.gradient);
       double slope = here.gradient.dot(direction);
-      if (!is_fresh && !(-slope <= kGoodProgress * last_decrease)) {
+      if (!is_fresh && !(-slope <= kGoodProgress * decrease_before)) {
         refresh();
         direction = -factor_.solve(here.gradient);
         slope = here.gradient.dot(direction);
       }
       ++report.newton_steps;
       if (!std::isfinite(slope)) return;  // there is no direction to go
-      if (!(-slope > (is_fresh ? kLastStepDecrease : last_kept_decrease) * here.objective)) {
+      if (!(-slope > (is_fresh ? last_decrease : last_decrease_of_kept) * here.objective)) {
         if (slope < 0) point += direction;
         report.converged = true;
         return;
       }
       const bool is_near =
-          -slope <= kNearDecrease * here.objective && -slope <= kGoodProgress * last_decrease;
+          -slope <= kNearDecrease * here.objective && -slope <= kGoodProgress * decrease_before;
       bool next_is_fresh = !is_near;
       Expansion next = expand(atoms, ridge, point + direction, next_is_fresh ? 0 : hessian_.rows());
       double length = 1;
@@ -178,7 +183,7 @@ class NewtonRefit final : public Refit {
       here = std::move(next);
       is_fresh = next_is_fresh;
       if (is_fresh) factorise(ridge, point);
-      last_decrease = -slope;
+      decrease_before = -slope;
     }
   }
 
@@ -194,7 +199,7 @@ class NewtonRefit final : public Refit {
 
   [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge, const Vector& point) const {
     const double intercept = offset_ == 1 ? point[0] : 0;
-    const ScoreFunction score(atoms.list, {point.data() + offset_, atoms.list.size()}, {&intercept, 1});
+    const ScoreFunction score(atoms.list(), {point.data() + offset_, atoms.list().size()}, {&intercept, 1});
     return loss_sum(problem_, score) + ridge * cost_of(point);
   }
 
@@ -214,20 +219,15 @@ class NewtonRefit final : public Refit {
     std::vector<double> sums(static_cast<std::size_t>(n_entries + size + 1));
     sum_over_blocks(
         atoms.rows(), problem_.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
-          const auto n_rows = static_cast<int>(block.rows);
-          const auto n_values = static_cast<int>(size);
-          const auto stride = static_cast<int>(block.stride);
           const double* values = atoms.of(block, arena);  // A of the block, transposed
           double* scores = arena.take(block.stride);
           double* first = arena.take(block.stride);
           double* second = arena.take(block.stride);
-          cblas_dgemv(CblasRowMajor, CblasTrans, n_values, n_rows, 1.0, values, stride, point.data(), 1, 0.0,
-                      scores, 1);
+          set_combinations(point.data(), 1, values, size, block.stride, block.rows, scores, block.stride);
           double* gradient = out + n_entries;
           gradient[size] += first_row == size ? problem_.gradient_of(block, scores, first)
                                               : problem_.derivatives_of(block, scores, first, second);
-          cblas_dgemv(CblasRowMajor, CblasNoTrans, n_values, n_rows, 1.0, values, stride, first, 1, 1.0,
-                      gradient, 1);
+          add_row_products(first, 1, block.stride, values, size, block.stride, block.rows, gradient, size);
           add_hessian_rows(block, values, second, size, first_row, out, arena);
         });
     atoms.have_been_seen();
@@ -287,6 +287,7 @@ class NewtonRefit final : public Refit {
   Problem problem_;
   Penalty penalty_;
   Index offset_;                     // 1 if there is an intercept
+  ActiveAtoms atoms_;                // of the last solution
   SquareMatrix hessian_;             // of the sum of the losses; the lower triangle
   Eigen::LLT<SquareMatrix> factor_;  // of that with the ridge
 };

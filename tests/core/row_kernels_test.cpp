@@ -1,44 +1,17 @@
 #include "core/row_kernels.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <bit>
 #include <numeric>
 
 #include "core/row_blocks.hpp"
+#include "on_every_target.hpp"
 #include "reference.hpp"
 
 namespace mfga {
 namespace {
 
-// Whole numbers, so that sums are exact in any order.
-Matrix whole_numbers(Index rows, Index cols, unsigned seed) {
-  Matrix matrix = reference::random_matrix(rows, cols, seed);
-  for (double& value : matrix.values) value = std::round(4 * value);
-  return matrix;
-}
-
-// Runs with every instruction set that this machine and the library have, the plainest included.
-class OnEveryTarget : public testing::Test {
- protected:
-  ~OnEveryTarget() override {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  static void run(const std::function<void()>& body) {
-    int runs = 0;
-    for (std::int64_t targets = hwy::SupportedTargets(); targets != 0; targets &= targets - 1, ++runs) {
-      const std::int64_t target = targets & -targets;
-      hwy::SetSupportedTargetsForTest(target);
-      hwy::GetChosenTarget().Update(target);
-      const testing::ScopedTrace trace(__FILE__, __LINE__, hwy::TargetName(target));
-      body();
-      hwy::SetSupportedTargetsForTest(0);
-    }
-    EXPECT_GT(runs, 0);
-  }
-};
 using RowKernels = OnEveryTarget;
 
 template <class T>
@@ -121,24 +94,6 @@ TEST_F(RowKernels, RowsAreStandardised) {
       EXPECT_NEAR(norms[static_cast<std::size_t>(r)], square, 1e-13 * square);
     }
   });
-}
-
-TEST(RowCombinations, EqualTheNaiveLoop) {
-  for (const Index n_rows : {0, 1, 2, 17}) {
-    for (const Index count : {0, 1, 31, 32, 33, 100}) {
-      const Matrix rows = whole_numbers(n_rows, count, 4);
-      const Matrix coefficients = whole_numbers(n_rows, 1, 5);
-      std::vector<const double*> pointers;
-      for (Index k = 0; k < n_rows; ++k) pointers.push_back(rows.row(k));
-      std::vector<double> out(static_cast<std::size_t>(count), -1);
-      combine_rows(pointers.data(), coefficients.values.data(), n_rows, count, out.data());
-      for (Index n = 0; n < count; ++n) {
-        double expected = 0;
-        for (Index k = 0; k < n_rows; ++k) expected += coefficients(k, 0) * rows(k, n);
-        ASSERT_EQ(out[static_cast<std::size_t>(n)], expected);
-      }
-    }
-  }
 }
 
 TEST_F(RowKernels, SumsEqualTheNaiveLoop) {
