@@ -35,6 +35,8 @@ class SoftmaxLoss final : public Loss {
     return each(rows, first, second);
   }
 
+  [[nodiscard]] bool ignores_common_shifts() const override { return true; }
+
   // The logarithms of the classes' shares. A class without rows would have minus infinity: it is taken for
   // one with a small part of a row.
   [[nodiscard]] std::vector<double> best_constants(const TargetColumns& targets) const override {
