@@ -35,6 +35,7 @@ enum class RandomStream : std::uint32_t {
   kScale,
   kLeverage,
   kSummands,
+  kCurvatureSigns,
 };
 
 class CounterRandom {

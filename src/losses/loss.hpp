@@ -87,6 +87,9 @@ class Loss {
   // atoms say all about it, and one linear solve minimises it.
   [[nodiscard]] virtual std::optional<double> constant_curvature() const { return std::nullopt; }
 
+  // Whether the loss stays the same where one number is added to all scores of a row.
+  [[nodiscard]] virtual bool ignores_common_shifts() const { return false; }
+
   // The scores that are best for all rows alike, one per output.
   [[nodiscard]] virtual std::vector<double> best_constants(const TargetColumns& targets) const = 0;
   [[nodiscard]] double best_constant(const TargetColumn& targets) const {

@@ -11,10 +11,30 @@
 #include <cmath>
 
 #include "core/row_kernels.hpp"
+#include "core/vectorise.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
+
+MFGA_VECTORISED void raise_to(const double* values, Index count, double* largest) {
+  for (Index n = 0; n < count; ++n) largest[n] = std::max(largest[n], values[n]);
+}
+MFGA_VECTORISED void set_differences(const double* a, const double* b, Index count, double* out) {
+  for (Index n = 0; n < count; ++n) out[n] = a[n] - b[n];
+}
+MFGA_VECTORISED void add_to(double* sums, const double* values, Index count) {
+  for (Index n = 0; n < count; ++n) sums[n] += values[n];
+}
+// Weighted probabilities and curvatures, from what is their multiple by `rates`.
+MFGA_VECTORISED void set_probabilities(const double* rates, const double* weights, Index count, double* own,
+                                       double* second) {
+  for (Index n = 0; n < count; ++n) {
+    const double probability = own[n] * rates[n];
+    own[n] = weights[n] * probability;
+    if (second != nullptr) second[n] = weights[n] * probability * (1 - probability);
+  }
+}
 
 constexpr Index kRowsAtOnce = 128;  // rows at a time, whose largest scores and sums are kept on the stack
 
@@ -34,6 +54,8 @@ class SoftmaxLoss final : public Loss {
   double derivatives(const ScoredRows& rows, double* first, double* second) const override {
     return each(rows, first, second);
   }
+
+  [[nodiscard]] bool ignores_common_shifts() const override { return true; }
 
   // The logarithms of the classes' shares. A class without rows would have minus infinity: it is taken for
   // one with a small part of a row.
@@ -80,17 +102,14 @@ class SoftmaxLoss final : public Loss {
     double sums[kRowsAtOnce];
     double powers[kRowsAtOnce];
     std::copy_n(rows.scores, rows.rows, largest);
-    for (Index k = 1; k < classes_; ++k) {
-      const double* scores = rows.scores + k * rows.stride;
-      for (Index n = 0; n < rows.rows; ++n) largest[n] = std::max(largest[n], scores[n]);
-    }
+    for (Index k = 1; k < classes_; ++k) raise_to(rows.scores + k * rows.stride, rows.rows, largest);
     std::fill_n(sums, rows.rows, 0.0);
     for (Index k = 0; k < classes_; ++k) {
       const double* scores = rows.scores + k * rows.stride;
       double* own = first == nullptr ? powers : first + k * rows.stride;
-      for (Index n = 0; n < rows.rows; ++n) own[n] = largest[n] - scores[n];
+      set_differences(largest, scores, rows.rows, own);
       exponentials(own, -1, rows.rows, own);
-      for (Index n = 0; n < rows.rows; ++n) sums[n] += own[n];
+      add_to(sums, own, rows.rows);
     }
     double total = 0;
     for (Index n = 0; n < rows.rows; ++n) {
@@ -99,15 +118,14 @@ class SoftmaxLoss final : public Loss {
       total += weight * (std::log(sums[n]) + largest[n] - rows.scores[own * rows.stride + n]);
     }
     if (first == nullptr) return total;
-    for (Index n = 0; n < rows.rows; ++n) sums[n] = 1 / sums[n];
+    double weights[kRowsAtOnce];
+    for (Index n = 0; n < rows.rows; ++n) {
+      sums[n] = 1 / sums[n];
+      weights[n] = rows.weights == nullptr ? 1 : rows.weights[n];
+    }
     for (Index k = 0; k < classes_; ++k) {
-      double* own = first + k * rows.stride;
-      for (Index n = 0; n < rows.rows; ++n) {
-        const double weight = rows.weights == nullptr ? 1 : rows.weights[n];
-        const double probability = own[n] * sums[n];
-        own[n] = weight * probability;
-        if (second != nullptr) second[k * rows.stride + n] = weight * probability * (1 - probability);
-      }
+      set_probabilities(sums, weights, rows.rows, first + k * rows.stride,
+                        second == nullptr ? nullptr : second + k * rows.stride);
     }
     for (Index n = 0; n < rows.rows; ++n) {
       first[static_cast<Index>(rows.targets[n]) * rows.stride + n] -=

@@ -23,9 +23,12 @@ struct Extent {
   std::size_t in_final;  // dictionaries that are compared with all rows to choose with
 };
 
-Extent extent_of(Effort effort) {
-  if (effort == Effort::kQuick) return {5000, 1500, 8, 1000, 1};
-  return {20000, 3000, 16, 3000, 3};
+// Coefficients of several outputs move along with the terms: that takes more steps, and each is a single look
+// at the rows.
+Extent extent_of(Effort effort, Index outputs) {
+  const int steps = outputs > 1 ? 4 : 1;
+  if (effort == Effort::kQuick) return {5000, 1500, 8 * steps, 1000, 1};
+  return {20000, 3000, 16 * steps, 3000, 3};
 }
 
 // The models of two searches, by the loss of each held-out row.
@@ -385,7 +388,7 @@ std::optional<JudgedRows> judged_rows(Work& work, const PreparedData& data, cons
   CrossValidationOptions validation = affordable(work, quick_validation(), &candidates, engine);
   Index used = kMostFolds;
   if (!work.plan.tries_all()) {
-    const Extent extent = extent_of(work.plan.options.effort);
+    const Extent extent = extent_of(work.plan.options.effort, data.problem(work.workers).outputs());
     validation.most_rows = std::min(validation.most_rows, extent.most_rows);
     const Index rows_of_a_fold = std::min(validation.most_rows, data.rows.rows()) / validation.folds;
     used = std::clamp<Index>((extent.held_out_rows + rows_of_a_fold - 1) / rows_of_a_fold, 1, kMostFolds);
@@ -401,7 +404,9 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
   Choosing choosing(work, data, rows, dictionaries);
   const bool is_grid = work.plan.tries_all();
   Choice with =
-      is_grid ? choosing.tuned_by_grid(ridge) : choosing.tuned_by_race(extent_of(work.plan.options.effort));
+      is_grid
+          ? choosing.tuned_by_grid(ridge)
+          : choosing.tuned_by_race(extent_of(work.plan.options.effort, data.problem(work.workers).outputs()));
   with.models = choosing.at_chosen_size(with, true);
   const std::vector<TriedSize> tuned_sizes = work.report.sizes;
   const std::vector<TriedSize> tuned_smaller_sizes = work.report.smaller_sizes;

@@ -73,8 +73,9 @@ std::vector<Index> enough_rows(Index rows) {
   return some;
 }
 
-// Numbers of terms after which all are tuned.
-std::vector<Index> round_ends(const Plan& plan, bool tunes) {
+// Numbers of terms after which all are tuned. With several outputs a look at the rows takes longer, and later
+// rounds have more terms.
+std::vector<Index> round_ends(const Plan& plan, bool tunes, Index outputs) {
   constexpr Index kRounds = 4;
   constexpr Index kMostTerms = 40;
   const Index every = plan.options.tune_every > 0
@@ -83,7 +84,9 @@ std::vector<Index> round_ends(const Plan& plan, bool tunes) {
   std::vector<Index> ends;
   // Without tuning, small sizes are on the way to the larger ones.
   if (plan.chooses_terms && !tunes) ends.assign(kSmallSizes.begin(), kSmallSizes.end());
-  for (Index end = every; end < plan.terms; end += every) {
+  const bool grows = outputs > 1 && plan.options.tune_every == 0;
+  for (Index end = every; end < plan.terms; end += grows ? std::max(every, end / 2) : every) {
+    if (grows && plan.terms - end < every) break;
     if (ends.empty() || end > ends.back()) ends.push_back(end);
   }
   ends.push_back(plan.terms);
@@ -117,7 +120,7 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
           options.precision,
           options.seed,
           work.plan.select == Selection::kNormalised,
-          round_ends(work.plan, steps > 0),
+          round_ends(work.plan, steps > 0, data.problem(work.workers).outputs()),
           steps,
           kPull,
           data.text_columns,

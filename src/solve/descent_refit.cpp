@@ -4,19 +4,22 @@
 //
 //   F(c, theta) = sum_n w_n L(c + (A theta)_n, y_n) + ridge |theta|^2,
 //
-// in coordinates in which F would be round if the curvature of the loss were the same for all rows
-// (FactoredRefit), warm-started at the coefficients of the step before.
-#include <cblas.h>
+// in coordinates in which F is nearly round (OutputFactors), warm-started at the coefficients of the step
+// before.
 #include <lbfgs.h>
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <utility>
 
+#include "core/row_combinations.hpp"
+#include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 #include "solve/active_atoms.hpp"
 #include "solve/factored_refit.hpp"
+#include "solve/output_factors.hpp"
 
 namespace mfga {
 namespace {
@@ -37,7 +40,8 @@ class DescentRefit final : public FactoredRefit {
     active.theta.resize(active.atoms.size() * static_cast<std::size_t>(outputs));
     if (size() == 0) return report;  // neither an atom nor an intercept
     const ActiveAtoms atoms(active.atoms, offset(), problem().rows);
-    Descent descent{*this, atoms, coefficients_of(active, outputs), {}, {}};
+    const Matrix start = coefficients_of(active, outputs);
+    Descent descent{*this, atoms, factors_at(start, atoms), start, {}, {}};
     minimise(descent, accuracy, report);
     for (Index k = 0; k < outputs; ++k) {
       if (offset() == 1) active.intercepts[static_cast<std::size_t>(k)] = descent.start(k, 0);
@@ -52,6 +56,7 @@ class DescentRefit final : public FactoredRefit {
   struct Descent {
     const DescentRefit& refit;
     const ActiveAtoms& atoms;
+    OutputFactors factors;
     Matrix start;
     Matrix moved;  // where F was evaluated last
     std::exception_ptr error;
@@ -67,6 +72,11 @@ class DescentRefit final : public FactoredRefit {
         result(k, offset() + m) = active.theta[static_cast<std::size_t>(m * outputs + k)];
     }
     return result;
+  }
+
+  [[nodiscard]] OutputFactors factors_at(const Matrix& start, const ActiveAtoms& atoms) const {
+    if (problem().loss.constant_curvature()) return {problem(), factor(), curvature()};
+    return {problem(), atoms, start, penalty().ridge};
   }
 
   // From descent.start, which becomes the minimum.
@@ -90,23 +100,10 @@ class DescentRefit final : public FactoredRefit {
     std::fill_n(moves, n, 0.0);
     static_cast<void>(
         lbfgs(n, moves, nullptr, &DescentRefit::evaluate, &DescentRefit::progress, &descent, &parameters));
-    if (!descent.error) descent.start = descent.refit.moved(descent.start, moves);
+    if (!descent.error) descent.start = descent.factors.moved(descent.start, moves);
     lbfgs_free(moves);
     if (descent.error) std::rethrow_exception(descent.error);
     report.converged = report.converged && (descent.converged || accuracy != Accuracy::kFull);
-  }
-
-  // start + L^-T moves / sqrt(h), output by output.
-  [[nodiscard]] Matrix moved(const Matrix& start, const double* moves) const {
-    Matrix result = start;
-    std::vector<double> own(static_cast<std::size_t>(start.cols));
-    for (Index k = 0; k < start.rows; ++k) {
-      std::copy_n(moves + k * start.cols, start.cols, own.begin());
-      factor().solve_upper(own);
-      for (Index m = 0; m < start.cols; ++m)
-        result(k, m) += own[static_cast<std::size_t>(m)] / std::sqrt(curvature());
-    }
-    return result;
   }
 
   // Nothing may be thrown through the C library: errors are kept, and the search ends.
@@ -115,7 +112,7 @@ class DescentRefit final : public FactoredRefit {
     auto& descent = *static_cast<Descent*>(self);
     try {
       if (!descent.error) {
-        descent.moved = descent.refit.moved(descent.start, moves);
+        descent.moved = descent.factors.moved(descent.start, moves);
         return descent.refit.objective(descent, gradient);
       }
     } catch (...) {
@@ -141,33 +138,28 @@ class DescentRefit final : public FactoredRefit {
     const Index outputs = x.rows;
     const Index n_values = x.cols;
     std::vector<double> sums(static_cast<std::size_t>(outputs * n_values + 1));
-    sum_over_blocks(
-        descent.atoms.rows(), problem().workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
-          const auto stride = static_cast<int>(block.stride);
-          const double* values = descent.atoms.of(block, arena);
-          double* scores = arena.take(outputs * block.stride);
-          double* first = arena.take(outputs * block.stride);
-          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(outputs),
-                      static_cast<int>(block.rows), static_cast<int>(n_values), 1.0, x.values.data(),
-                      static_cast<int>(n_values), values, stride, 0.0, scores, stride);
-          out[outputs * n_values] += problem().gradient_of(block, scores, first);
-          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(outputs),
-                      static_cast<int>(n_values), static_cast<int>(block.rows), 1.0, first, stride, values,
-                      stride, 1.0, out, static_cast<int>(n_values));
-        });
+    sum_over_blocks(descent.atoms.rows(), problem().workers, sums,
+                    [&](const RowBlock& block, Arena& arena, double* out) {
+                      const double* values = descent.atoms.of(block, arena);
+                      double* scores = arena.take(outputs * block.stride);
+                      double* first = arena.take(outputs * block.stride);
+                      set_combinations(x.values.data(), outputs, values, n_values, block.stride, block.rows,
+                                       scores, block.stride);
+                      out[outputs * n_values] += problem().gradient_of(block, scores, first);
+                      add_row_products(first, outputs, block.stride, values, n_values, block.stride,
+                                       block.rows, out, n_values);
+                    });
     descent.atoms.have_been_seen();
     double result = sums.back();
-    std::vector<double> own(static_cast<std::size_t>(n_values));
+    Matrix slopes(outputs, n_values);
+    std::copy_n(sums.begin(), slopes.values.size(), slopes.values.begin());
     for (Index k = 0; k < outputs; ++k) {
-      std::copy_n(sums.begin() + k * n_values, n_values, own.begin());
       for (Index m = offset(); m < n_values; ++m) {
         result += penalty().ridge * problem().cost.value(x(k, m));
-        own[static_cast<std::size_t>(m)] += penalty().ridge * problem().cost.slope(x(k, m));
+        slopes(k, m) += penalty().ridge * problem().cost.slope(x(k, m));
       }
-      factor().solve_lower(own);
-      for (Index m = 0; m < n_values; ++m)
-        gradient[k * n_values + m] = own[static_cast<std::size_t>(m)] / std::sqrt(curvature());
     }
+    descent.factors.gradient_by_moves(std::move(slopes), gradient);
     return result;
   }
 };

@@ -85,7 +85,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       // Line 4: all coefficients of the active set are fitted again.
       phase_start = std::chrono::steady_clock::now();
       const bool is_last = active.size() >= options.terms;
-      const RefitReport report = refit.solve(active, is_last ? Accuracy::kFull : Accuracy::kRough);
+      const RefitReport report = refit.solve(active, is_last ? options.last : Accuracy::kRough);
       result.seconds.refit += seconds_since(phase_start);
       step.ridge = report.ridge;
       step.newton_steps = report.newton_steps;
@@ -93,7 +93,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       result.path.push_back(std::move(step));
     }
     if (refit.can_be_rough() && active.size() > 0 && active.size() < options.terms) {
-      const RefitReport report = refit.solve(active);
+      const RefitReport report = refit.solve(active, options.last);
       result.converged = result.converged && report.converged;
       if (!result.path.empty()) result.path.back().risk = engine.loss_sum(active) / rows;
     }

@@ -20,6 +20,7 @@ struct GreedyOptions {
   SelectionOptions selection = {};
   Deadline deadline = kNever;        // from then on the search has no further step than the first
   bool keeps_what_there_is = false;  // where it is stopped (OutOfTime) it ends with the steps made so far
+  Accuracy last = Accuracy::kFull;   // of the coefficients after the last step
 };
 
 // How many the next step adds to so many atoms. Where it is not said: the first ones one by one, for each

@@ -53,4 +53,10 @@ void GrowingCholesky::solve_upper(std::span<double> b) const {
               static_cast<int>(capacity_), b.data(), 1);
 }
 
+std::vector<double> GrowingCholesky::lower() const {
+  std::vector<double> result(static_cast<std::size_t>(size_ * size_));
+  for (Index i = 0; i < size_; ++i) std::copy_n(row(i), i + 1, result.begin() + i * size_);
+  return result;
+}
+
 }  // namespace mfga

@@ -23,6 +23,8 @@ class GrowingCholesky {
   // Solves L x = b in place, or L^T x = b.
   void solve_lower(std::span<double> b) const;
   void solve_upper(std::span<double> b) const;
+  // L, row by row, [size x size].
+  [[nodiscard]] std::vector<double> lower() const;
 
  private:
   [[nodiscard]] double* row(Index i) { return factor_.data() + i * capacity_; }

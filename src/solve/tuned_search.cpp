@@ -231,6 +231,8 @@ class TunedSearch {
     greedy.terms = terms;
     greedy.penalty = {model.ridge, 0};
     const auto refit = make_refit(fold.problem, greedy.penalty);
+    // They are fitted again when the ridge is chosen, or with all rows at last.
+    if (refit->can_be_rough()) greedy.last = Accuracy::kGood;
     const StepCallback on_step = [&](const GreedyStep& step, const ActiveSet& active) {
       stop_if_over(options_.end);
       if (on_step_) on_step_(active.size(), 0, step.risk);
@@ -323,7 +325,7 @@ class TunedSearch {
   // Fits the coefficients with each of the ridges; those that suit the held-out rows best stay. Returns their
   // mean loss.
   double choose_ridge(std::span<const double> ridges, Models& models) {
-    const Models start = models;
+    Models start = models;
     double best_loss = std::numeric_limits<double>::infinity();
     double n_rows = 0;
     // The same for all ridges.
@@ -351,6 +353,7 @@ class TunedSearch {
                              Accuracy::kGood, hessians[f]);
         hessians[f] = fitted.hessian_nearby();
         loss += loss_sum(held_out_problem(folds_[f], held_out[f]), model.active.score());
+        start[f].active = model.active;  // the next ridge is a neighbour
       }
       if (!(loss < best_loss)) return false;
       best_loss = loss;
@@ -480,8 +483,10 @@ TunedModel with_all_rows(const Problem& problem, const TunedModel& found, const 
   constexpr int kFewSteps = 5;
   const auto refitted_risk = [&](TunedModel& model) {
     const BlockedRows rows = problem.rows.stretched(model.stretch);
-    static_cast<void>(fit_coefficients(problem.with_rows(rows), model.ridge, model.active));
-    return loss_sum(problem.with_rows(rows), model.active.score());
+    const Problem seen = problem.with_rows(rows);
+    static_cast<void>(fit_coefficients(seen, model.ridge, refit_products(seen, model.active.atoms),
+                                       model.active, Accuracy::kGood));
+    return loss_sum(seen, model.active.score());
   };
   if (options.is_late()) return found;
   const TuningFold all{problem, std::nullopt};

@@ -68,18 +68,23 @@ double TuningObjective::cost_of_coefficients() const {
   return cost;
 }
 
-double TuningObjective::with_pull(std::span<const double> moves, std::span<const double> derivatives,
-                                  std::span<double> gradient) const {
+void TuningObjective::derivatives_by_moves(std::span<const double> moves, std::span<const double> derivatives,
+                                           std::span<double> out) const {
   const std::span<const Coordinate> coordinates = atoms_.coordinates();
-  for (std::size_t j = 0; j < n_stretches_; ++j) gradient[j] = derivatives[coordinates.size() + j];
+  for (std::size_t j = 0; j < n_stretches_; ++j) out[j] = derivatives[coordinates.size() + j];
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
     const Coordinate& coordinate = coordinates[i];
     const double stretch = stretch_of(coordinate);
     const double place = (coordinate.value + coordinate.unit * moves[n_stretches_ + i]) * stretch;
-    gradient[n_stretches_ + i] = derivatives[i] * coordinate.unit * stretch;
+    out[n_stretches_ + i] = derivatives[i] * coordinate.unit * stretch;
     if (coordinate.input >= 0 && n_stretches_ > 0)
-      gradient[static_cast<std::size_t>(coordinate.input)] += derivatives[i] * place;
+      out[static_cast<std::size_t>(coordinate.input)] += derivatives[i] * place;
   }
+}
+
+double TuningObjective::with_pull(std::span<const double> moves, std::span<const double> derivatives,
+                                  std::span<double> gradient) const {
+  derivatives_by_moves(moves, derivatives, gradient);
   double square = 0;
   for (std::size_t i = 0; i < n_moves(); ++i) {
     gradient[i] = scale_ * (gradient[i] + 2 * pull_ * moves[i]);

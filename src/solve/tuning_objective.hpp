@@ -33,6 +33,11 @@ class TuningObjective {
   // gradient.
   [[nodiscard]] double with_pull(std::span<const double> moves, std::span<const double> derivatives,
                                  std::span<double> gradient) const;
+  // The linear part of that: those derivatives by the moves, without the pull.
+  void derivatives_by_moves(std::span<const double> moves, std::span<const double> derivatives,
+                            std::span<double> out) const;
+  // The second derivative of the pull by a move.
+  [[nodiscard]] double curvature_of_pull() const { return 2 * pull_; }
   // Adds those derivatives for a block of rows, given those of the losses by the scores.
   void pull_back(const RowBlock& block, const DerivativesOfAtoms& of_atoms, const double* first, double* out,
                  Arena& arena) const;

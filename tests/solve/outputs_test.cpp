@@ -10,6 +10,7 @@
 #include "losses/squared.hpp"
 #include "reference.hpp"
 #include "solve/greedy.hpp"
+#include "solve/output_factors.hpp"
 #include "solve/tuning_objective.hpp"
 
 namespace mfga {
@@ -166,6 +167,64 @@ TEST(SeveralOutputs, SoftmaxEndsAtTheMinimumAfterRoughSteps) {
         EXPECT_LT(here, objective(moved));
       }
     }
+  }
+}
+
+// Along each move the objective has a slope as the factors say, and a curvature of about 1.
+TEST(SeveralOutputs, FactorsMakeTheObjectiveRound) {
+  Sample sample;
+  const auto loss = softmax_loss(3);
+  const Problem problem = sample.problem(sample.classes, *loss);
+  constexpr double kRidge = 0.01;
+  const ActiveSet active = sample.learn(problem, some_terms(5, 1)).active;
+  const ActiveAtoms atoms(active.atoms, 1, sample.rows);
+  Matrix start(3, 6);
+  for (Index k = 0; k < 3; ++k) {
+    start(k, 0) = active.intercepts[static_cast<std::size_t>(k)];
+    for (Index m = 0; m < 5; ++m)
+      start(k, 1 + m) = active.theta_of(static_cast<std::size_t>(m))[static_cast<std::size_t>(k)];
+  }
+  const OutputFactors factors(problem, atoms, start, kRidge);
+  const auto objective = [&](const std::vector<double>& moves) {
+    const Matrix there = factors.moved(start, moves.data());
+    ActiveSet moved = active;
+    double value = 0;
+    for (Index k = 0; k < 3; ++k) {
+      moved.intercepts[static_cast<std::size_t>(k)] = there(k, 0);
+      for (Index m = 0; m < 5; ++m) {
+        moved.theta[static_cast<std::size_t>(3 * m + k)] = there(k, 1 + m);
+        value += kRidge * there(k, 1 + m) * there(k, 1 + m);
+      }
+    }
+    return value + loss_sum(problem, moved.score());
+  };
+  Matrix by_coefficients(3, 6);  // by finite differences
+  for (Index k = 0; k < 3; ++k) {
+    for (Index m = 0; m < 6; ++m) {
+      constexpr double kStep = 1e-5;
+      double loss_at[2];
+      for (const int up : {0, 1}) {
+        ActiveSet moved = active;
+        double& value = m == 0 ? moved.intercepts[static_cast<std::size_t>(k)]
+                               : moved.theta[static_cast<std::size_t>(3 * (m - 1) + k)];
+        value += up == 1 ? kStep : -kStep;
+        loss_at[up] = loss_sum(problem, moved.score()) + (m == 0 ? 0 : kRidge * value * value);
+      }
+      by_coefficients(k, m) = (loss_at[1] - loss_at[0]) / (2 * kStep);
+    }
+  }
+  std::vector<double> gradient(18);
+  factors.gradient_by_moves(by_coefficients, gradient.data());
+  const std::vector<double> nowhere(18);
+  const double here = objective(nowhere);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    constexpr double kStep = 0.01;
+    std::vector<double> up = nowhere;
+    std::vector<double> down = nowhere;
+    up[i] = kStep;
+    down[i] = -kStep;
+    EXPECT_NEAR((objective(up) - objective(down)) / (2 * kStep), gradient[i], 1e-3) << i;
+    EXPECT_NEAR((objective(up) + objective(down) - 2 * here) / (kStep * kStep), 1, 0.1) << i;
   }
 }
 
