@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
@@ -23,6 +24,7 @@ class GrowingCholesky {
   // Solves L x = b in place, or L^T x = b.
   void solve_lower(std::span<double> b) const;
   void solve_upper(std::span<double> b) const;
+  friend void archive(Archive& bytes, GrowingCholesky& factor);
 
  private:
   [[nodiscard]] double* row(Index i) { return factor_.data() + i * capacity_; }
