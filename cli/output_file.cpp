@@ -139,6 +139,7 @@ struct OutputFile::Impl {
 OutputFile::OutputFile(const std::string& path, Compression compression) : impl_(std::make_unique<Impl>()) {
   if (compression == Compression::kByName && path.ends_with(".gz")) impl_->deflater.emplace();
   if (path.empty() || path == "-") return;
+  AtomicFile::remove_leftovers(path);
   impl_->file = std::make_unique<AtomicFile>(path);
   if (!impl_->file->temporary_path().empty()) add_pending(impl_->file->temporary_path().c_str());
 }

@@ -227,14 +227,17 @@ void check_arguments(TrainCommand& command, bool validation_given) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--path is for --terms auto, which tries several numbers of terms; leave one of them out");
   }
-  check_files(
-      {{"the table", command.columns.path}, {"--test", command.test_path}},
-      {{"--model", command.model_path}, {"--path", command.sizes_path}, {"--report", command.report_path}});
+  check_files({{"the table", command.columns.path}, {"--test", command.test_path}},
+              {{"--model", command.model_path},
+               {"--path", command.sizes_path},
+               {"--report", command.report_path},
+               {"--checkpoint", command.checkpoint.path}});
   // That files can be written where they are to be is found out before the work.
   for (const std::string& path : {command.model_path, command.sizes_path, command.report_path}) {
     if (path.empty()) continue;
     const OutputFile writable(path);
   }
+  command.checkpoint.validate();
 }
 
 void read_tables(const TrainCommand& command, Tables& tables) {
@@ -267,7 +270,8 @@ FitResult fit_model(const TrainCommand& command, const Tables& tables, Clock::ti
     };
     FitOptions options = command.fit;
     options.time_limit = time_left(command, start);  // reading counts, too
-    return paper::fit(with_weights(data, tables.fit_weights), options, command.paper, show);
+    return paper::fit(with_weights(data, tables.fit_weights), options, command.paper, show, nullptr,
+                      command.checkpoint);
   });
 }
 
@@ -346,6 +350,8 @@ void run_train(TrainCommand& command, bool validation_given) {
   if (!command.sizes_path.empty() && result.report.sizes.empty())
     tables.train.remarks.emplace_back(
         "the file of `path` has no sizes: no rows could be held out to choose one");
+  const std::string kept = end_checkpoint(command.checkpoint, result.report);
+  if (!kept.empty()) tables.train.remarks.push_back(kept);
   measured.timing.save = seconds_since(save_start);
   try {
     measure(command, tables, result, start, progress, measured);
@@ -371,7 +377,7 @@ void run_train(TrainCommand& command, bool validation_given) {
     measured.warnings.insert(measured.warnings.end(), more.begin(), more.end());
   }
   measured.warnings = spelled(measured.warnings);
-  measured.timing.total = seconds_since(start);
+  measured.timing.total = seconds_since(start) + result.report.resumed_seconds;
   progress.clear();
   if (command.common.json) {
     const Index n_test = tables.test() != nullptr ? tables.test()->rows() : 0;
@@ -464,6 +470,7 @@ void add_train(CLI::App& tool) {
       ->check(file_name())
       ->type_name("FILE")
       ->group("Output");
+  add_checkpoint_options(*app, command->checkpoint);
   app->add_option("--show", command->show_terms, "terms of the formula to print")
       ->capture_default_str()
       ->check(whole_number())

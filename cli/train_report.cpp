@@ -114,6 +114,7 @@ Json seconds_to_json(const FitReport& report, const Timing& timing) {
   Json json;
   for (const auto& [name, seconds] : phases(report, timing)) json[name] = seconds;
   json["total"] = timing.total;
+  json["resumed"] = report.resumed_seconds;  // of the total, those of earlier runs
   // Parts of the fit.
   json["gradient"] = report.gradient_seconds;
   json["products"] = report.products_seconds;
@@ -136,7 +137,9 @@ std::string seconds_text(const FitReport& report, const Timing& timing) {
     }
     text += ", ";
   }
-  return text + fmt::format("total {:.3f}", timing.total);
+  text += fmt::format("total {:.3f}", timing.total);
+  if (report.resumed_seconds > 0) text += fmt::format(" ({:.3f} of earlier runs)", report.resumed_seconds);
+  return text;
 }
 
 std::string list_text(const std::vector<std::string>& items) {

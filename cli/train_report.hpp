@@ -25,6 +25,7 @@ struct TrainCommand {
   std::string model_path;
   std::string sizes_path;   // where the losses by number of terms go
   std::string report_path;  // where the page about the model goes
+  Checkpoint checkpoint = {.keep = true};
   CommonOptions common;
   std::string class_weights;
   std::string classes = "softmax";
@@ -53,6 +54,10 @@ struct Measured {
 
 // Learns from sums in place of rows. `app` says which options were given.
 void train_from_statistics(TrainCommand& command, const CLI::App& app);
+
+void add_checkpoint_options(CLI::App& app, Checkpoint& checkpoint);
+// After the model is saved: removes the file, or returns the remark that it stays.
+[[nodiscard]] std::string end_checkpoint(const Checkpoint& checkpoint, const FitReport& report);
 
 // Where a fit stands, for a progress line.
 [[nodiscard]] std::string progress_text(const Progress& state);

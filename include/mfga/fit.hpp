@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mfga/checkpoint.hpp"
 #include "mfga/cross_validation.hpp"
 #include "mfga/model.hpp"
 #include "mfga/options.hpp"
@@ -87,6 +88,7 @@ struct FitReport {
   std::vector<std::string> warnings;
   std::vector<std::string> cut_short;  // what the time limit, or a stop, left out or ended early
   bool stopped = false;                // the progress callback asked for a stop
+  double resumed_seconds = 0;          // of earlier runs, where the fit went on from a checkpoint
   double prepare_seconds = 0;          // standardisation, kernel width, learned metric, candidates
   double validate_seconds = 0;         // choosing the ridge
   double tune_seconds = 0;             // trying with held-out rows whether and how far to tune
@@ -108,7 +110,9 @@ struct FitResult {
 };
 
 // Learns as `mfga train` does. `pool`: threads that other calls may use as well, in place of options.threads.
+// `checkpoint`: where to keep what is found on the way.
 [[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options = {},
-                            const ProgressCallback& progress = {}, ThreadPool* pool = nullptr);
+                            const ProgressCallback& progress = {}, ThreadPool* pool = nullptr,
+                            const Checkpoint& checkpoint = {});
 
 }  // namespace mfga

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mfga/bound.hpp"
+#include "mfga/checkpoint.hpp"
 #include "mfga/columns.hpp"
 #include "mfga/compare.hpp"
 #include "mfga/cross_validation.hpp"

@@ -1,6 +1,7 @@
 """What regression and classification share: parameters, the call of the library, state and files."""
 
 import functools
+import os
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -236,7 +237,9 @@ class Estimator(Shown, Reported, BaseEstimator):
         texts["threads"] = str(threads_of(self.n_jobs))
         return texts
 
-    def _learn(self, x, y, columns, sample_weight, groups, target_names=(), labels=()):
+    def _learn(
+        self, x, y, columns, sample_weight, groups, target_names=(), labels=(), checkpoint=None, resume=False
+    ):
         """Call the library; y has target after target."""
         weights = _input.read_weights(sample_weight, x)
         if weights is not None and not np.any(weights):
@@ -260,6 +263,8 @@ class Estimator(Shown, Reported, BaseEstimator):
                 groups=groups,
                 start=start,
                 callback=callback,
+                checkpoint="" if checkpoint is None else os.fspath(checkpoint),
+                resume=bool(resume),
             )
         self._set_model(model, report)
         self._columns = columns

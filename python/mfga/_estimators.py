@@ -46,7 +46,7 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
     _task = "regression"
 
     @undone_if_it_fails
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None, resume=False):
         """Learn from rows.
 
         Parameters
@@ -60,6 +60,11 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
             How much each row counts: 2 is two copies of it, 0 is none.
         groups : array of shape (n_samples,), default=None
             Rows of a group are held out together, where some are held out.
+        checkpoint : path, default=None
+            A file for what has been found so far, written every ten seconds, and when the fit is interrupted. It is
+            removed when the fit is done.
+        resume : bool, default=False
+            Whether to go on from the checkpoint, if it is there, to the same model.
 
         Returns
         -------
@@ -73,7 +78,14 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
         if names is None and n_targets > 1:
             names = [f"y{k}" for k in range(n_targets)]
         self._learn(
-            x, np.ascontiguousarray(targets.T).ravel(), columns, sample_weight, groups, target_names=names or ()
+            x,
+            np.ascontiguousarray(targets.T).ravel(),
+            columns,
+            sample_weight,
+            groups,
+            target_names=names or (),
+            checkpoint=checkpoint,
+            resume=resume,
         )
         self._has_columns_of_targets = targets.ndim == 2
         vars(self).pop("_statistics", None)
@@ -242,7 +254,7 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         self.class_weight = class_weight
 
     @undone_if_it_fails
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None, resume=False):
         """Learn from rows.
 
         Parameters
@@ -256,6 +268,11 @@ class MFGAClassifier(ClassifierMixin, Estimator):
             How much each row counts: 2 is two copies of it, 0 is none.
         groups : array of shape (n_samples,), default=None
             Rows of a group are held out together, where some are held out.
+        checkpoint : path, default=None
+            A file for what has been found so far, written every ten seconds, and when the fit is interrupted. It is
+            removed when the fit is done.
+        resume : bool, default=False
+            Whether to go on from the checkpoint, if it is there, to the same model.
 
         Returns
         -------
@@ -282,6 +299,8 @@ class MFGAClassifier(ClassifierMixin, Estimator):
             groups,
             target_names=(str(name),) if name else (),
             labels=labels,
+            checkpoint=checkpoint,
+            resume=resume,
         )
         # A class whose rows all have weight 0 is not in the model, as if the rows were not there.
         self.classes_ = classes[np.isin(labels, self._model.labels)]

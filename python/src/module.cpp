@@ -208,7 +208,8 @@ nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::strin
                      const std::vector<std::string>& columns, const std::string& target_name,
                      const std::vector<std::string>& target_names, const std::vector<std::string>& labels,
                      const TextColumns& text_columns, const std::optional<Numbers>& weights,
-                     const std::optional<Groups>& groups, const SharedModel* start, nb::object callback) {
+                     const std::optional<Groups>& groups, const SharedModel* start, nb::object callback,
+                     const std::string& checkpoint, bool resume) {
   AllOptions all = options_of(options);
   if (start != nullptr) {
     all.fit.start = &start->model();
@@ -219,7 +220,7 @@ nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::strin
   data.target_names = target_names;
   if (groups) data.groups = {groups->data(), groups->shape(0)};
   return model_and_report(while_listening(std::move(callback), [&](const ProgressCallback& show) {
-    return paper::fit(data, all.fit, all.paper, show);
+    return paper::fit(data, all.fit, all.paper, show, nullptr, {.path = checkpoint, .resume = resume});
   }));
 }
 
@@ -488,5 +489,6 @@ NB_MODULE(_core, m) {
 
   m.def("fit", fit_arrays, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a, "target_names"_a,
         "labels"_a, "text_columns"_a, "weights"_a.none(), "groups"_a.none(), "start"_a.none(),
-        "callback"_a.none(), "Learns a model; the report of the fit comes with it.");
+        "callback"_a.none(), "checkpoint"_a = "", "resume"_a = false,
+        "Learns a model; the report of the fit comes with it.");
 }

@@ -89,6 +89,7 @@ nb::dict seconds_of(const FitReport& report) {
   seconds["fit"] = report.fit_seconds;
   seconds["leverage"] = report.leverage_seconds;
   seconds["stability"] = report.stability_seconds;
+  seconds["resumed"] = report.resumed_seconds;
   return seconds;
 }
 

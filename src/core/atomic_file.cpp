@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,13 +58,26 @@ std::optional<int> own_descriptor(const std::string& path) {
   return std::nullopt;
 }
 
+constexpr std::string_view kTemporary = ".mfga-";  // and some letters after it
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::size_t kLetterCount = 8;
+
 std::string random_suffix() {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
-  std::string suffix = ".";
-  for (int i = 0; i < 8; ++i) suffix += kLetters[random() % kLetters.size()];
+  std::string suffix(kTemporary);
+  for (std::size_t i = 0; i < kLetterCount; ++i) suffix += kLetters[random() % kLetters.size()];
   return suffix;
 }
+
+bool is_temporary_of(std::string_view path, std::string_view name) {
+  return name.size() == path.size() + kTemporary.size() + kLetterCount && name.starts_with(path) &&
+         name.substr(path.size()).starts_with(kTemporary) &&
+         name.find_first_not_of(kLetters, path.size() + kTemporary.size()) == std::string_view::npos;
+}
+
+// Not possible if another process has it. Where files cannot be locked, it is as good as done: nobody else
+// can take them for left over.
+bool take_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 // A rename lasts only once its folder is on the disk. Not every file system can do that; then nothing is
 // lost that another way would have kept.
@@ -102,7 +116,14 @@ void AtomicFile::create_temporary() {
   for (int i = 0; i < kMostTries; ++i) {
     temporary_path_ = final_path_ + random_suffix();
     descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor_ >= 0 || errno != EEXIST) break;
+    if (descriptor_ < 0 && errno != EEXIST) break;
+    if (descriptor_ < 0) continue;
+    // In between, another process may have taken it for left over.
+    struct stat status {};
+    if (take_lock(descriptor_) && ::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) break;
+    ::close(descriptor_);
+    descriptor_ = -1;
+    errno = EAGAIN;
   }
   if (descriptor_ < 0) throw_io("cannot write there", path_, errno);
   if (!earlier) return;
@@ -110,6 +131,26 @@ void AtomicFile::create_temporary() {
   if (::fchown(descriptor_, earlier->st_uid, earlier->st_gid) != 0)
     static_cast<void>(::fchown(descriptor_, static_cast<uid_t>(-1), earlier->st_gid) == 0);
   ::fchmod(descriptor_, earlier->st_mode & kModeBits);
+}
+
+void AtomicFile::remove_leftovers(const std::string& path) {
+  if (own_descriptor(path)) return;
+  const std::filesystem::path final_path = behind_links(path);
+  const std::filesystem::path folder = final_path.parent_path();
+  std::error_code error;
+  std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (!is_temporary_of(final_path.filename().string(), name)) continue;
+    const std::string own = (folder / name).string();
+    const int descriptor = ::open(own.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    struct stat status {};
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+      ::unlink(own.c_str());
+    ::close(descriptor);
+  }
 }
 
 void AtomicFile::open_through() {
@@ -138,14 +179,17 @@ void AtomicFile::commit() {
   const int sync_code = errno;
   const int descriptor = descriptor_;
   descriptor_ = -1;
+  const int lock = is_through ? -1 : ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);  // until it has its final name
   const bool is_closed = ::close(descriptor) == 0;
   if (is_lost) errno = sync_code;
   if (is_lost || !is_closed ||
       (!is_through && std::rename(temporary_path_.c_str(), final_path_.c_str()) != 0)) {
     const int code = errno;
     if (!is_through) ::unlink(temporary_path_.c_str());
+    if (lock >= 0) ::close(lock);
     throw_io("cannot be written", path_, code);
   }
+  if (lock >= 0) ::close(lock);
   if (!is_through) sync_folder_of(final_path_);
 }
 

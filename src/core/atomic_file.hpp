@@ -1,6 +1,7 @@
 // A file that appears whole or not at all: it is written under a temporary name beside its final one and
-// renamed by commit(). Without commit() the temporary file is removed. A link is followed, and what stood
-// there before leaves its mode and, where possible, its owner to the new file.
+// renamed by commit(). Without commit() the temporary file is removed; only a process that is killed leaves
+// one, with no lock on it any more, for remove_leftovers() of a later process. A link is followed, and what
+// stood there before leaves its mode and, where possible, its owner to the new file.
 //
 // What is not a regular file - a device, a pipe, standard output as /dev/stdout - is written through instead.
 // It is opened by the first write, so that nothing waits for the reader of a pipe before there is something
@@ -16,6 +17,8 @@ class AtomicFile {
  public:
   // Throws where the file cannot be written.
   explicit AtomicFile(std::string path);
+  // Removes the temporary files of this path that nobody is writing.
+  static void remove_leftovers(const std::string& path);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 
 namespace mfga {
@@ -9,5 +10,22 @@ using Clock = std::chrono::steady_clock;
 [[nodiscard]] inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+// Seconds of a piece of work, which may have begun in another process: then those count, too.
+class WorkClock {
+ public:
+  [[nodiscard]] double seconds() const { return seconds_since(start_) + earlier_.load(); }
+  // Of them, those of other processes.
+  [[nodiscard]] double earlier() const { return earlier_.load(); }
+  // What took so long, counted from the beginning, need not be done again. Never goes back.
+  void advance_to(double seconds) {
+    const double ahead = seconds - this->seconds();
+    if (ahead > 0) earlier_ = earlier_.load() + ahead;
+  }
+
+ private:
+  Clock::time_point start_ = Clock::now();
+  std::atomic<double> earlier_{0};
+};
 
 }  // namespace mfga

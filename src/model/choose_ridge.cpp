@@ -17,9 +17,15 @@ FoldLosses losses_by_gram(Work& work, const PreparedData& data, const Folds& fol
   const auto of_folds = gram_sums_of_folds(problem, candidates, folds,
                                            [&](double part) { work.show_validation(kPartOfSums * part); });
   if (folds.have_all_rows()) sums = of_folds;  // they are those of the last fit, too
-  return gram_path_losses(problem, candidates, folds, of_folds, work.plan.validation->ridges,
-                          work.plan.search_options(work.plan.penalty),
-                          [&](double part) { work.show_validation(kPartOfSums + (1 - kPartOfSums) * part); });
+  FoldLosses losses;
+  const auto find = [&] {
+    losses = gram_path_losses(problem, candidates, folds, of_folds, work.plan.validation->ridges,
+                              work.plan.search_options(work.plan.penalty), [&](double part) {
+                                work.show_validation(kPartOfSums + (1 - kPartOfSums) * part);
+                              });
+  };
+  journaled(work.journal, "losses of paths", find, losses);
+  return losses;
 }
 
 FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& folds,
@@ -39,23 +45,36 @@ FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& fol
     };
     for (Index r = 0; r < n_ridges; ++r) {
       const double ridge = ridges[static_cast<std::size_t>(r)];
-      PathLosses path(losses.back().row(r), n_steps);
-      std::function<void(const ScoreFunction&)> on_model;
-      if (work.plan.grows_step_by_step())
-        on_model = [&](const ScoreFunction& score) { path.add(loss_of(score)); };
+      std::vector<double> row(static_cast<std::size_t>(n_steps));
+      Learned learned;
+      // The metric of the fold would have to be kept as well.
+      const auto is_best = [&] {
+        return work.plan.options.metric == Metric::kNone &&
+               work.best.offer(learned.active, {}, ridge, work.report.features, row.back());
+      };
+      const auto fit_path = [&] {
+        PathLosses path(row.data(), n_steps);
+        std::function<void(const ScoreFunction&)> on_model;
+        if (work.plan.grows_step_by_step())
+          on_model = [&](const ScoreFunction& score) { path.add(loss_of(score)); };
+        learned = fit(own, ridge, on_model);
+        path.finish([&] { return loss_of(learned.score()); });
+        if (!is_best() || work.plan.paper.method != paper::Method::kMfga) learned.active = {};
+      };
       stop_if_over(times.deadline(Timetable::kPartOfValidation));
       const double begin = times.seconds();
-      const Learned learned = fit(own, ridge, on_model);
+      journaled_as(work.journal, fmt::format("fold {}, ridge {}", fold, ridge), fit_path,
+                   [&](Archive& bytes) {
+                     bytes(row, learned.active);
+                     if (bytes.is_loading() && learned.active.size() > 0) static_cast<void>(is_best());
+                   });
+      std::ranges::copy(row, losses.back().row(r));
       const double seconds = times.seconds() - begin;
       work.seconds_of_a_fit =
           seconds * static_cast<double>(data.rows.rows()) / static_cast<double>(own.training.rows.rows());
       // What cannot be finished is not continued.
       const Index fits_left = (folds.count() - fold) * n_ridges - r - 1;
       stop_if_over(times.deadline(Timetable::kPartOfValidation, static_cast<double>(fits_left) * seconds));
-      path.finish([&] { return loss_of(learned.score()); });
-      // The metric of the fold would have to be kept as well.
-      if (work.plan.options.metric == Metric::kNone)
-        work.best.offer(learned.active, {}, ridge, work.report.features, losses.back()(r, n_steps - 1));
       work.show_validation(
           (static_cast<double>(fold) + static_cast<double>(r + 1) / static_cast<double>(n_ridges)) /
           static_cast<double>(folds.count()));

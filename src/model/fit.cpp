@@ -10,6 +10,8 @@
 
 #include "mfga/error.hpp"
 #include "mfga/paper.hpp"
+#include "model/fingerprint.hpp"
+#include "model/fit_archive.hpp"
 #include "model/fit_checks.hpp"
 #include "model/fit_record.hpp"
 #include "model/learners.hpp"
@@ -26,14 +28,16 @@ namespace {
 class Fit {
  public:
   Fit(const TrainingData& data, const CountedRows& counted, const Plan& plan, Workers& workers,
-      Control& control)
+      Control& control, Journal* journal)
       : data_(data), counted_(counted), plan_(plan), workers_(workers), control_(control), work_{plan,
                                                                                                  workers,
                                                                                                  control,
                                                                                                  report_,
                                                                                                  best_,
                                                                                                  {},
-                                                                                                 {}} {}
+                                                                                                 {}} {
+    work_.journal = journal;
+  }
 
   FitResult run() {
     std::optional<PreparedData> prepared;
@@ -210,6 +214,7 @@ class Fit {
       work_.show_search(active.size(), step.risk);
     };
     work_.phase = "";
+    task.journal = work_.journal;
     Learned learned = learn_greedily(work_, data, *candidates, task);
     learned.features = report_.features;
     report_.fit_seconds = work_.lap();
@@ -263,7 +268,11 @@ class Fit {
       // Tuning takes many times as long as the choice of the ridge.
       if (plan_.validation && plan_.tries_all() && validation_.ridges.empty()) throw OutOfTime();
       stop_if_over(plan_.times.deadline(Timetable::kPartOfTuning));
-      choice = choose_tuning(work_, data, *judged, dictionaries, ridge);
+      const auto choose = [&] { choice = choose_tuning(work_, data, *judged, dictionaries, ridge); };
+      journaled_as(work_.journal, "tuning", choose, [&](Archive& bytes) {
+        bytes(choice, best_, work_.seconds_of_a_fit);
+        archive_choices(bytes, report_);
+      });
     } catch (const OutOfTime&) {
       report_.tuning.reason = control_.is_stopped() ? "it was stopped before it was done"
                                                     : "the time limit came before it was done";
@@ -407,8 +416,9 @@ class Fit {
 };
 
 FitResult run(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
-              const ProgressCallback& progress, ThreadPool* pool) {
+              const ProgressCallback& progress, ThreadPool* pool, const Checkpoint& checkpoint) {
   paper.validate(options);
+  checkpoint.validate();
   check_data(data);
   if (const CrossValidationOptions* const validation = options.ridge.validation()) {
     const Index rows = data.x.rows - std::ranges::count(data.weights, 0.0);
@@ -418,7 +428,14 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
   const CountedRows counted(data);
   const Plan plan = make_plan(counted.without_others(data), options, paper);
   return with_workers(options.threads, progress, pool, [&](Workers& workers, Control& control) {
-    return Fit(data, counted, plan, workers, control).run();
+    if (checkpoint.path.empty()) return Fit(data, counted, plan, workers, control, nullptr).run();
+    Journal journal(checkpoint, fingerprint_of(data, options, paper, workers), plan.times.clock(), control);
+    FitResult result = Fit(data, counted, plan, workers, control, &journal).run();
+    journal.finish();
+    result.report.resumed_seconds = plan.times.clock().earlier();
+    if (!journal.problem().empty())
+      result.report.warnings.push_back(fmt::format("there is no checkpoint: {}", journal.problem()));
+    return result;
   });
 }
 
@@ -466,13 +483,13 @@ void Work::show_validation(double part) const {
 }
 
 FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress,
-              ThreadPool* pool) {
-  return run(data, options, {}, progress, pool);
+              ThreadPool* pool, const Checkpoint& checkpoint) {
+  return run(data, options, {}, progress, pool, checkpoint);
 }
 
 FitResult paper::fit(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
-                     const ProgressCallback& progress, ThreadPool* pool) {
-  return run(data, options, paper, progress, pool);
+                     const ProgressCallback& progress, ThreadPool* pool, const Checkpoint& checkpoint) {
+  return run(data, options, paper, progress, pool, checkpoint);
 }
 
 }  // namespace mfga

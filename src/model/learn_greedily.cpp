@@ -28,10 +28,14 @@ std::shared_ptr<const Candidates> best_of_candidates(
   for (const auto& candidates : all) {
     double loss = 0;
     for (Index fold = 0; fold < folds.count(); ++fold) {
-      const PreparedData training = data.subset(folds.training(fold), &work.workers);
-      const Learned learned = learn_greedily(work, training, *candidates, task);
-      loss += mean_loss(data.subset(folds.held_out(fold)), learned.score(), work.workers) /
-              static_cast<double>(folds.count());
+      double of_fold = 0;
+      const auto learn = [&] {
+        const PreparedData training = data.subset(folds.training(fold), &work.workers);
+        const Learned learned = learn_greedily(work, training, *candidates, task);
+        of_fold = mean_loss(data.subset(folds.held_out(fold)), learned.score(), work.workers);
+      };
+      journaled(work.journal, "fold with weights", learn, of_fold);
+      loss += of_fold / static_cast<double>(folds.count());
     }
     if (!best || loss < best_loss) {
       best = candidates;
@@ -122,17 +126,29 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   options.terms = task.terms;
   options.deadline = task.deadline;
   options.keeps_what_there_is = task.keeps_what_there_is;
+  options.journal = task.journal;
   const RefitFactory new_refit = [&] { return make_refit(problem, task.penalty); };
   std::unique_ptr<Refit> refit = new_refit();
-  GreedyResult greedy =
-      plan.options.search == Search::kHardThresholding
-          ? run_hard_thresholding(problem, candidates, *engine, new_refit, options, task.on_step)
-          : run_greedy(problem, candidates, *engine, *refit, options, task.on_step, task.start);
+  GreedyResult greedy;
+  const auto unit = [&](std::string_view label, const std::function<void()>& compute) {
+    journaled_as(task.journal, label, compute, [&](Archive& bytes) {
+      bool has_own_refit = greedy.refit != nullptr;
+      bytes(greedy, has_own_refit);
+      if (bytes.is_loading() && has_own_refit) greedy.refit = new_refit();
+      (greedy.refit ? greedy.refit : refit)->archive(bytes);
+      engine->archive(bytes);
+    });
+  };
+  unit("search", [&] {
+    greedy = plan.options.search == Search::kHardThresholding
+                 ? run_hard_thresholding(problem, candidates, *engine, new_refit, options, task.on_step)
+                 : run_greedy(problem, candidates, *engine, *refit, options, task.on_step, task.start);
+  });
   if (task.refines && greedy.search_is_cut) greedy.refine_is_cut = true;
   if (task.refines && !greedy.search_is_cut) {
-    const auto refine_start = Clock::now();
-    refine(problem, candidates, *engine, new_refit, options, task.on_step, greedy);
-    work.report.refine_seconds = seconds_since(refine_start);
+    const double refine_start = plan.times.seconds();
+    unit("swaps", [&] { refine(problem, candidates, *engine, new_refit, options, task.on_step, greedy); });
+    work.report.refine_seconds = plan.times.seconds() - refine_start;
   }
   Learned learned;
   learned.engine = engine_name(task.engine);

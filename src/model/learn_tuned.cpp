@@ -115,8 +115,10 @@ TunedSearchOptions search_options(const Work& work, const PreparedData& data, co
                                   const Penalty& penalty, int steps) {
   constexpr double kPull = 1;
   const FitOptions& options = work.plan.options;
+  GreedyOptions greedy = work.plan.search_options(penalty);
+  greedy.journal = work.journal;
   return {dictionary,
-          work.plan.search_options(penalty),
+          greedy,
           options.precision,
           options.seed,
           work.plan.select == Selection::kNormalised,
@@ -159,7 +161,10 @@ Learned learn_tuned(Work& work, const PreparedData& data, const TuningChoice& ch
   work.done = kBefore;
   TunedModel model = *choice.tuned;
   try {
-    model = repeated(work, data, *choice.tuned, choice.features, work.plan.times.deadline());
+    const auto repeat = [&] {
+      model = repeated(work, data, *choice.tuned, choice.features, work.plan.times.deadline());
+    };
+    journaled(work.journal, "all rows", repeat, model);
   } catch (const OutOfTime&) {
     work.report.cut_short.emplace_back("tuning again with all rows (the coefficients are fitted to all)");
   }
@@ -181,10 +186,14 @@ std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data
                                             double ridge) {
   const Dictionary dictionary(features);
   try {
-    const TunedModel found =
-        tune_in_rounds(data.problem(work.workers),
-                       search_options(work, data, dictionary, {ridge, 0}, work.plan.options.tune.steps()),
-                       progress_of(work));
+    TunedModel found;
+    const auto tune = [&] {
+      found =
+          tune_in_rounds(data.problem(work.workers),
+                         search_options(work, data, dictionary, {ridge, 0}, work.plan.options.tune.steps()),
+                         progress_of(work));
+    };
+    journaled(work.journal, "all rows", tune, found);
     // Later rounds only selected terms, or were not begun.
     if (found.active.size() < found.rounds.back().wanted || found.rounds.back().wanted < work.plan.terms ||
         is_over(work.plan.times.deadline(Timetable::kPartOfTuning)))
@@ -214,9 +223,13 @@ int learn_metric_of(Work& work, PreparedData& data, const Dictionary& dictionary
   if (fold_of_one_class(data, folds)) return 0;
   const PreparedData training = data.subset(folds.training(0), &work.workers);
   const PreparedData held_out = data.subset(folds.held_out(0), &work.workers);
-  const LearnedMetric metric = learn_metric(
-      training.problem(work.workers), {held_out.rows, held_out.target.values}, kind, work.plan.ridges(),
-      search_options(work, data, dictionary, work.plan.penalty, 0), progress_of(work));
+  LearnedMetric metric;
+  const auto learn = [&] {
+    metric = learn_metric(training.problem(work.workers), {held_out.rows, held_out.target.values}, kind,
+                          work.plan.ridges(), search_options(work, data, dictionary, work.plan.penalty, 0),
+                          progress_of(work));
+  };
+  journaled(work.journal, "metric", learn, metric.mixing, metric.rounds);
   if (metric.rounds == 0) return 0;
   if (is_full) {
     data.mix(metric.mixing);

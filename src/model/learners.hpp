@@ -44,17 +44,20 @@ struct Learned {
 // some rows with the smallest loss on others.
 class BestOfSomeRows {
  public:
-  void offer(const ActiveSet& active, std::vector<double> stretch, double ridge, const std::string& features,
+  // Whether it is the best so far.
+  bool offer(const ActiveSet& active, std::vector<double> stretch, double ridge, const std::string& features,
              double held_out_loss) {
-    if (model_ && loss_ <= held_out_loss) return;
+    if (model_ && loss_ <= held_out_loss) return false;
     loss_ = held_out_loss;
     model_.emplace();
     model_->active = active;
     model_->stretch = std::move(stretch);
     model_->ridge = ridge;
     model_->features = features;
+    return true;
   }
   [[nodiscard]] const std::optional<Learned>& model() const { return model_; }
+  friend void archive(Archive& bytes, BestOfSomeRows& best);
 
  private:
   std::optional<Learned> model_;
@@ -74,6 +77,7 @@ struct Work {
   double seconds_of_a_fit = 0;     // of all rows, as far as is known
   double most_kept_bytes = 0;      // that searches may keep of their candidates
   double last_lap = 0;             // when it was, in seconds
+  Journal* journal = nullptr;      // null: nothing is kept
 
   // Seconds since the last call, or since the beginning: what the phase that ends took.
   double lap();
@@ -101,6 +105,7 @@ struct GreedyTask {
   Deadline deadline = kNever;
   bool keeps_what_there_is = false;
   StepCallback on_step = {};
+  Journal* journal = nullptr;  // null: on_step has to be called for every step
 };
 [[nodiscard]] Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& candidates,
                                      const GreedyTask& task);
@@ -161,6 +166,7 @@ struct TuningChoice {
   double ridge = 0;                 // without tuning
   Index terms = 0;                  // without tuning
 };
+void archive(Archive& bytes, TuningChoice& choice);
 [[nodiscard]] TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRows& rows,
                                          const AutomaticDictionaries& dictionaries, double ridge);
 // The tuned model of some rows, learned again from all of them.

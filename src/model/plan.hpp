@@ -1,7 +1,6 @@
 // What the options come to for the table at hand, and what is refused before any work is done.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,19 +42,16 @@ class Timetable {
   static constexpr double kPartOfComparing = 0.75;
 
   [[nodiscard]] bool is_limited() const { return limit_ > 0; }
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-  }
+  // Since the fit began; those of earlier runs count where it goes on from a checkpoint.
+  [[nodiscard]] double seconds() const { return clock_->seconds(); }
+  [[nodiscard]] WorkClock& clock() const { return *clock_; }
   // When so large a part of the limit has passed, less some seconds.
   [[nodiscard]] Deadline deadline(double part = 1, double seconds_before = 0) const {
-    if (!is_limited()) return kNever;
-    return start_ + std::chrono::duration_cast<Clock::duration>(
-                        std::chrono::duration<double>(part * limit_ - seconds_before));
+    return is_limited() ? Deadline{clock_.get(), part * limit_ - seconds_before} : kNever;
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
+  std::shared_ptr<WorkClock> clock_ = std::make_shared<WorkClock>();
   double limit_;
 };
 

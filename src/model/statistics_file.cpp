@@ -1,26 +1,20 @@
 // Statistics as bytes, in a file or in a message to another process:
 //
-//   8 bytes   "MFGASTAT"
-//   8         the version of the format
 //   8         the number of bytes of the header
 //   header    JSON: the empty model with all candidates as its terms, and what else there is in words
 //   sums      16 bytes for each entry of each fold, in whole units
-//   8         CRC-32 of all before
 //
-// Numbers are little-endian.
+// between what core/sealed_file.hpp puts around it.
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/atomic_file.hpp"
 #include "core/json_problem.hpp"
+#include "core/sealed_file.hpp"
 #include "mfga/error.hpp"
 #include "model/json_node.hpp"
 #include "model/statistics_parts.hpp"
@@ -28,28 +22,8 @@
 namespace mfga {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-constexpr std::string_view kMagic = "MFGASTAT";
-constexpr std::uint64_t kVersion = 1;
+constexpr SealedFormat kFormat = {"MFGASTAT", 1, "file of statistics"};
 constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
-constexpr std::size_t kPreambleBytes = 3 * kNumberBytes;
-
-std::string bytes_of(std::uint64_t number) {
-  std::string bytes(kNumberBytes, '\0');
-  std::memcpy(bytes.data(), &number, kNumberBytes);
-  return bytes;
-}
-
-std::uint64_t number_at(std::string_view bytes, std::size_t place) {
-  std::uint64_t number = 0;
-  std::memcpy(&number, bytes.data() + place, kNumberBytes);
-  return number;
-}
-
-std::uint64_t checksum(std::string_view bytes, std::uint64_t before = 0) {
-  return crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());  // NOLINT
-}
 
 [[noreturn]] void fail(std::string_view source, std::string_view problem) {
   throw Error(ErrorKind::kBadData, fmt::format("{}: not a valid file of statistics: {}", source, problem));
@@ -97,34 +71,25 @@ std::string Statistics::to_bytes() const {
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorKind::kInvalidArgument, "the statistics cannot be saved: a name is not UTF-8");
   }
-  std::string bytes;
+  std::string content;
   const std::size_t sums_bytes = parts.sums.size() * parts.sums.front().entries().size_bytes();
-  bytes.reserve(kPreambleBytes + header.size() + sums_bytes + kNumberBytes);
-  bytes += kMagic;
-  bytes += bytes_of(kVersion);
-  bytes += bytes_of(header.size());
-  bytes += header;
+  content.reserve(4 * kNumberBytes + header.size() + sums_bytes);
+  content += bytes_of(header.size());
+  content += header;
   for (const ExactGram& fold : parts.sums) {
     const std::span<const std::byte> raw = std::as_bytes(fold.entries());
-    bytes.append(reinterpret_cast<const char*>(raw.data()), raw.size());  // NOLINT
+    content.append(reinterpret_cast<const char*>(raw.data()), raw.size());  // NOLINT
   }
-  bytes += bytes_of(checksum(bytes));
-  return bytes;
+  return sealed(kFormat, std::move(content));
 }
 
 Statistics Statistics::from_bytes(std::string_view bytes, std::string_view source) {
-  if (!bytes.starts_with(kMagic.substr(0, bytes.size())) || bytes.empty())
-    throw Error(ErrorKind::kBadData, fmt::format("{}: not a file of statistics", source));
-  if (bytes.size() < kPreambleBytes + kNumberBytes) fail(source, "it ends too early");
-  if (const std::uint64_t version = number_at(bytes, kNumberBytes); version != kVersion)
-    fail(source, fmt::format("its version is {}; expected {}", version, kVersion));
-  const std::string_view content = bytes.substr(0, bytes.size() - kNumberBytes);
-  if (checksum(content) != number_at(bytes, content.size()))
-    fail(source, "it is damaged or incomplete: its checksum does not match");
-  const std::uint64_t header_bytes = number_at(bytes, 2 * kNumberBytes);
-  if (header_bytes > content.size() - kPreambleBytes) fail(source, "it ends within its header");
-  const Json json = parse_header(content.substr(kPreambleBytes, header_bytes), source);
-  std::string_view sums = content.substr(kPreambleBytes + header_bytes);
+  const std::string_view content = unsealed(kFormat, bytes, source);
+  if (content.size() < kNumberBytes) fail(source, "it ends too early");
+  const std::uint64_t header_bytes = number_at(content, 0);
+  if (header_bytes > content.size() - kNumberBytes) fail(source, "it ends within its header");
+  const Json json = parse_header(content.substr(kNumberBytes, header_bytes), source);
+  std::string_view sums = content.substr(kNumberBytes + header_bytes);
 
   const Node header(json, "", source);
   auto parts = std::make_unique<Parts>();
@@ -183,27 +148,7 @@ void save_statistics(const Statistics& statistics, const std::string& path) {
 }
 
 Statistics load_statistics(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::is_regular_file(status)) {
-    throw Error(ErrorKind::kIo,
-                fmt::format("{}: {}", path,
-                            std::filesystem::exists(status) ? "is not a regular file; expected statistics"
-                                                            : "there is no such file of statistics"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be opened", path));
-  // A file of another kind is not read as a whole.
-  std::string bytes(kMagic.size(), '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
-  if (bytes != kMagic) throw Error(ErrorKind::kBadData, fmt::format("{}: not a file of statistics", path));
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size < bytes.size()) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be read", path));
-  bytes.resize(size);
-  file.read(bytes.data() + kMagic.size(), static_cast<std::streamsize>(bytes.size() - kMagic.size()));
-  if (!file) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be read", path));
-  return Statistics::from_bytes(bytes, path);
+  return Statistics::from_bytes(read_sealed(kFormat, path), path);
 }
 
 }  // namespace mfga

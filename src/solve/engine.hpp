@@ -61,6 +61,10 @@ class Engine {
   [[nodiscard]] virtual Matrix correlations(const ActiveSet& active, const Matrix& combinations) = 0;
   // |phi_j|^2 of every candidate.
   [[nodiscard]] virtual std::vector<double> square_norms() = 0;
+  // What one search has found out about single precision is not for the next: each is as it is by itself.
+  virtual void begin_search() {}
+  // What it has found out in the search under way.
+  virtual void archive(Archive& /*bytes*/) {}
 };
 
 // How many combinations Engine::correlations is asked about together, so that the accumulators of the lazy

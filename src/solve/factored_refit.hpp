@@ -22,6 +22,7 @@ class FactoredRefit : public Refit {
   [[nodiscard]] std::vector<double> drop_costs(const ActiveSet& active) final;
   [[nodiscard]] Matrix orthonormal_combinations(Index first) const final;
   [[nodiscard]] std::vector<double> hessian(double ridge) const final;
+  void archive(Archive& bytes) override { bytes(rows_, factor_); }
 
  protected:
   [[nodiscard]] const Problem& problem() const { return problem_; }

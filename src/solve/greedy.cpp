@@ -30,24 +30,48 @@ void add_start(const Problem& problem, const ActiveSet& start, GrowingSet& set) 
 
 }  // namespace
 
+void archive(Archive& bytes, GreedyStep& step) {
+  bytes(step.added, step.removed, step.risk, step.largest_gradient, step.ridge, step.seconds,
+        step.newton_steps);
+}
+
+void archive(Archive& bytes, GreedyResult& result) {
+  bytes(result.active, result.initial_risk, result.path, result.dependent, result.converged,
+        result.seconds.gradient, result.seconds.products, result.seconds.refit, result.gradient_passes,
+        result.search_is_cut, result.refine_is_cut);
+}
+
 GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine, Refit& refit,
                         const GreedyOptions& options, const StepCallback& on_step, const ActiveSet& start) {
-  const auto begin = std::chrono::steady_clock::now();
+  WorkClock clock;
   const double rows = problem.count();
   GreedyResult result;
   GrowingSet set{{}, {problem, refit}, refit};
   ActiveSet& active = set.active;
   active.intercepts = problem.best_constants();
-  add_start(problem, start, set);
   SelectionOptions selection = options.selection;
   selection.ridge = options.penalty.ridge;
+  engine.begin_search();
   Selector selector(problem, candidates, engine, selection);
   Gradient gradient;
 
-  ActiveSet kept = active;  // after the last step whose risk is known
+  ActiveSet kept;  // after the last step whose risk is known
   std::size_t steps_kept = 0;
+  const auto state = [&](Archive& bytes) {
+    double seconds = clock.seconds();
+    bytes(seconds, result, active, set.independent, kept, steps_kept);
+    clock.advance_to(seconds);
+    refit.archive(bytes);
+    selector.archive(bytes);
+    engine.archive(bytes);
+  };
+  if (options.journal == nullptr || !options.journal->resume_loop(state)) {
+    add_start(problem, start, set);
+    kept = active;
+  }
   try {
     for (;;) {
+      if (options.journal != nullptr) options.journal->in_loop(state);
       // Line 2: the gradient of the empirical risk at the current coefficients.
       const bool full = active.size() >= options.terms;
       auto phase_start = std::chrono::steady_clock::now();
@@ -60,7 +84,7 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
         result.initial_risk = risk;
       } else {
         result.path.back().risk = risk;
-        result.path.back().seconds = seconds_since(begin);
+        result.path.back().seconds = clock.seconds();
       }
       kept = active;
       steps_kept = result.path.size();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/deadline.hpp"
+#include "core/journal.hpp"
 #include "solve/engine.hpp"
 #include "solve/refit.hpp"
 #include "solve/selector.hpp"
@@ -21,6 +22,7 @@ struct GreedyOptions {
   Deadline deadline = kNever;        // from then on the search has no further step than the first
   bool keeps_what_there_is = false;  // where it is stopped (OutOfTime) it ends with the steps made so far
   Accuracy last = Accuracy::kFull;   // of the coefficients after the last step
+  Journal* journal = nullptr;        // of which this search is a unit
 };
 
 // How many the next step adds to so many atoms. Where it is not said: the first ones one by one, for each
@@ -41,6 +43,8 @@ struct GreedyStep {
   int newton_steps = 0;
 };
 
+void archive(Archive& bytes, GreedyStep& step);
+
 // Where the time went.
 struct GreedySeconds {
   double gradient = 0;  // line 2
@@ -60,6 +64,9 @@ struct GreedyResult {
   bool refine_is_cut = false;    // and the swaps of refine
   std::unique_ptr<Refit> refit;  // of the active set, if it is another one than the search was given
 };
+
+// But for the refit, which has an archive of its own.
+void archive(Archive& bytes, GreedyResult& result);
 
 // Called after each step; what it throws ends the search.
 using StepCallback = std::function<void(const GreedyStep& step, const ActiveSet& active)>;

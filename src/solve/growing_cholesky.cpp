@@ -59,4 +59,15 @@ std::vector<double> GrowingCholesky::lower() const {
   return result;
 }
 
+void archive(Archive& bytes, GrowingCholesky& factor) {
+  std::vector<double> triangle;
+  for (Index i = 0; i < factor.size_; ++i)
+    triangle.insert(triangle.end(), factor.row(i), factor.row(i) + i + 1);
+  bytes(factor.capacity_, factor.size_, triangle);
+  if (!bytes.is_loading()) return;
+  factor.factor_.assign(static_cast<std::size_t>(factor.capacity_ * factor.capacity_), 0.0);
+  const double* entry = triangle.data();
+  for (Index i = 0; i < factor.size_; entry += ++i) std::copy_n(entry, i + 1, factor.row(i));
+}
+
 }  // namespace mfga

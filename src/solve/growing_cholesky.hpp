@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
@@ -25,6 +26,7 @@ class GrowingCholesky {
   void solve_upper(std::span<double> b) const;
   // L, row by row, [size x size].
   [[nodiscard]] std::vector<double> lower() const;
+  friend void archive(Archive& bytes, GrowingCholesky& factor);
 
  private:
   [[nodiscard]] double* row(Index i) { return factor_.data() + i * capacity_; }

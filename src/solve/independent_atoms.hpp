@@ -23,6 +23,8 @@ class IndependentAtoms {
   [[nodiscard]] std::vector<bool> add(const Matrix& products);
   // Whether this one of a batch would be accepted if it were the first.
   [[nodiscard]] bool can_add(const Matrix& products, Index position) const;
+  // The refit has an archive of its own.
+  friend void archive(Archive& bytes, IndependentAtoms& independent) { archive(bytes, independent.factor_); }
 
  private:
   // What the factor is to be appended, of products with 1, the targets and atoms.

@@ -11,6 +11,11 @@ Matrix KnownProducts::of(std::span<const Index> list) {
   return looked_up(list);
 }
 
+void KnownProducts::archive(Archive& bytes) {
+  bytes(known_, first_atom_, rows_);
+  for (Index i = 0; i < known_.size(); ++i) place_[known_.candidates[static_cast<std::size_t>(i)]] = i;
+}
+
 Matrix KnownProducts::looked_up(std::span<const Index> list) const {
   const auto n = static_cast<Index>(list.size());
   Matrix result(n, first_atom_ + n);

@@ -17,6 +17,7 @@ class KnownProducts {
   // As Engine::products gives them if nothing is active: [list x (1 + target columns + list)], the columns
   // being 1, the targets and the list.
   [[nodiscard]] Matrix of(std::span<const Index> list);
+  void archive(Archive& bytes);
 
  private:
   [[nodiscard]] Matrix looked_up(std::span<const Index> list) const;

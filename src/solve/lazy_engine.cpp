@@ -42,7 +42,7 @@ class LazyEngine final : public Engine {
           to_derivatives(block, columns, loss_and_square, arena);
           return Candidates::BlockColumns{columns, block.stride};
         },
-        !single_errors_.empty());
+        is_single());
     return gradient_of_sums(active, sums, out);
   }
 
@@ -65,7 +65,7 @@ class LazyEngine final : public Engine {
           weight_columns(block, combinations.rows, columns + outputs_ * block.stride);
           return Candidates::BlockColumns{columns, block.stride};
         },
-        !single_errors_.empty());
+        is_single());
     correlations_out = Matrix(combinations.rows, candidates_.size());
     const auto first = sums.begin() + outputs_ * candidates_.size();
     std::copy_n(first, correlations_out.values.size(), correlations_out.values.begin());
@@ -73,9 +73,7 @@ class LazyEngine final : public Engine {
   }
 
   void exact_gradient(const ActiveSet& /*active*/, Gradient& out) override {
-    // Where single precision does not decide, it is not worth trying for ever.
-    constexpr int kMostFailures = 3;
-    if (++failures_ >= kMostFailures) single_errors_.clear();
+    ++failures_;
     const std::vector<double> sums = candidates_.sums(
         problem_.rows, problem_.workers, outputs_, 0,
         [&](const RowBlock& block, Arena& /*arena*/, double* /*more*/) {
@@ -127,7 +125,15 @@ class LazyEngine final : public Engine {
     return square_norms_;
   }
 
+  void begin_search() override { failures_ = 0; }
+  void archive(Archive& bytes) override { bytes(failures_); }
+
  private:
+  // Where single precision does not decide, it is not worth trying for ever.
+  [[nodiscard]] bool is_single() const {
+    constexpr int kMostFailures = 3;
+    return !single_errors_.empty() && failures_ < kMostFailures;
+  }
   // Combinations of 1 and the atoms on the rows of a block, [combinations x block.stride].
   [[nodiscard]] static double* combined(const AtomValues& values, const Matrix& combinations,
                                         const RowBlock& block, Arena& arena) {
@@ -182,7 +188,7 @@ class LazyEngine final : public Engine {
   double gradient_of_sums(const ActiveSet& active, const std::vector<double>& sums, Gradient& out) {
     set_values(sums, out);
     const double loss = sums[sums.size() - 2];
-    if (single_errors_.empty()) return loss;
+    if (!is_single()) return loss;
     const double norm = std::sqrt(sums.back());
     for (const double error : single_errors_) out.errors.push_back(error * norm);
     // Products of large inputs may leave the range of single precision.
@@ -199,8 +205,8 @@ class LazyEngine final : public Engine {
   std::vector<double> derivatives_;
   std::vector<double> curvatures_;     // L'' there, where it depends on the row; else empty
   std::vector<double> square_norms_;   // of the candidates, once they are known
-  std::vector<double> single_errors_;  // see Candidates::single_errors; empty: gradients are exact
-  int failures_ = 0;                   // how often single precision did not decide
+  std::vector<double> single_errors_;  // see Candidates::single_errors; empty: there are none
+  int failures_ = 0;                   // of this search: how often single precision did not decide
 };
 
 }  // namespace

@@ -32,6 +32,11 @@ class LeastSquaresRefit final : public FactoredRefit {
     for (std::size_t k = 0; k < target_products_.size(); ++k) target_products_[k].push_back(products[1 + k]);
   }
 
+  void archive(Archive& bytes) override {
+    FactoredRefit::archive(bytes);
+    bytes(target_products_);
+  }
+
   using Refit::solve;
   RefitReport solve(ActiveSet& active, Accuracy /*accuracy*/) override {
     RefitReport report = solve_for_coefficients(active);

@@ -41,6 +41,24 @@ constexpr double kSufficientDecrease = 1e-4;
 using Vector = Eigen::VectorXd;
 using SquareMatrix = Eigen::MatrixXd;
 
+void archive_matrix(Archive& bytes, SquareMatrix& matrix) {
+  Index size = matrix.rows();
+  std::vector<double> entries(matrix.data(), matrix.data() + matrix.size());
+  bytes(size, entries);
+  matrix = Eigen::Map<const SquareMatrix>(entries.data(), size, size);
+}
+
+// A factor that can be put back. To compute it again may be impossible, for the Hessian may have changed.
+class Factor : public Eigen::LLT<SquareMatrix> {
+ public:
+  friend void archive(Archive& bytes, Factor& factor) {
+    bytes(factor.m_isInitialized);
+    if (!factor.m_isInitialized) return;
+    bytes(factor.m_l1_norm, factor.m_info);
+    archive_matrix(bytes, factor.m_matrix);
+  }
+};
+
 class NewtonRefit final : public Refit {
  public:
   NewtonRefit(const Problem& problem, const Penalty& penalty)
@@ -118,6 +136,11 @@ class NewtonRefit final : public Refit {
       if (i >= offset_) result[static_cast<std::size_t>(i * size + i)] += 2 * ridge;
     }
     return result;
+  }
+
+  void archive(Archive& bytes) override {
+    archive_matrix(bytes, hessian_);
+    bytes(factor_);
   }
 
  private:
@@ -289,7 +312,7 @@ class NewtonRefit final : public Refit {
   Index offset_;                     // 1 if there is an intercept
   ActiveAtoms atoms_;                // of the last solution
   SquareMatrix hessian_;             // of the sum of the losses; the lower triangle
-  Eigen::LLT<SquareMatrix> factor_;  // of that with the ridge
+  Factor factor_;                    // of that with the ridge
 };
 
 }  // namespace

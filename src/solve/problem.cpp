@@ -13,6 +13,10 @@ std::vector<double> Problem::best_constants() const {
   return loss.best_constants({targets, rows.weights(), target_columns()});
 }
 
+void archive(Archive& bytes, ActiveSet& active) {
+  bytes(active.candidates, active.atoms, active.theta, active.intercepts);
+}
+
 double loss_sum(const Problem& problem, const ScoreFunction& score) {
   double total = 0;
   sum_over_blocks(problem.rows, problem.workers, {&total, 1},

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/row_blocks.hpp"
 #include "features/candidates.hpp"
 #include "losses/loss.hpp"
@@ -72,6 +73,8 @@ struct ActiveSet {
   }
   [[nodiscard]] ScoreFunction score() const { return {atoms, theta, intercepts}; }
 };
+
+void archive(Archive& bytes, ActiveSet& active);
 
 // The sum of the losses of a score function.
 [[nodiscard]] double loss_sum(const Problem& problem, const ScoreFunction& score);

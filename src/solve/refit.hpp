@@ -61,6 +61,8 @@ class Refit {
   // theta), row by row, of which the lower triangle counts. Where the loss is not quadratic it may be that of
   // a point nearby, off by a few per cent.
   [[nodiscard]] virtual std::vector<double> hessian(double ridge) const = 0;
+  // All that it has been told and has found, for one of the same problem.
+  virtual void archive(Archive& bytes) = 0;
 };
 
 // factor * R R^T for the rows of R.

@@ -61,6 +61,8 @@ class Selector {
   // that depend on the atoms of the set are appended to `dependent`. None of either is ever added again.
   [[nodiscard]] std::vector<Index> add(Gradient& gradient, Index count, GrowingSet& set,
                                        std::vector<Index>& dependent);
+  // All that it has found out, for one of the same problem.
+  void archive(Archive& bytes) { bytes(excluded_, runners_up_, curvatures_, explained_); }
 
  private:
   // Where one atom is added per step, products are computed for the runners-up as well: they are often the
@@ -73,6 +75,9 @@ class Selector {
     // What Engine::products would say of the candidate alone; nothing if that does not follow, because it or
     // an atom added since is not one of them.
     [[nodiscard]] std::optional<Matrix> products(const ActiveSet& active, Index candidate) const;
+    friend void archive(Archive& bytes, RunnersUp& all) {
+      bytes(all.candidates_, all.n_active_, all.first_new_, all.products_);
+    }
 
    private:
     [[nodiscard]] std::optional<Index> position(Index candidate) const;

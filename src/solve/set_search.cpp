@@ -1,7 +1,6 @@
 #include "solve/set_search.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -95,6 +94,16 @@ class SetSearch {
     return next.objective < set.objective - kWorthwhile * std::abs(set.objective);
   }
 
+  // Of the set, and of what was found out on the way to it.
+  void archive(Archive& bytes, FittedSet& set) {
+    bytes(result_, set.active, set.report.ridge, set.report.loss_sum, set.report.newton_steps,
+          set.report.converged, set.loss, set.objective);
+    if (bytes.is_loading()) set.refit = make_refit_();
+    set.refit->archive(bytes);
+    known_.archive(bytes);
+    engine_.archive(bytes);
+  }
+
   void record(const ActiveSet& before, const FittedSet& set, double largest_gradient) {
     GreedyStep step;
     step.added = without(set.active.candidates, before.candidates);
@@ -103,8 +112,7 @@ class SetSearch {
     step.largest_gradient = largest_gradient / problem_.count();
     step.ridge = set.report.ridge;
     step.newton_steps = set.report.newton_steps;
-    step.seconds =
-        earlier_seconds_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    step.seconds = earlier_seconds_ + seconds_since(start_);
     result_.path.push_back(std::move(step));
     if (on_step_) on_step_(result_.path.back(), set.active);
   }
@@ -151,7 +159,7 @@ class SetSearch {
   GreedyResult& result_;
   KnownProducts known_;
   Selector selector_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
   double earlier_seconds_ = result_.path.empty() ? 0 : result_.path.back().seconds;
 };
 
@@ -184,16 +192,27 @@ void refine(const Problem& problem, const Candidates& candidates, Engine& engine
             GreedyResult& result) {
   if (result.active.size() == 0) return;
   SetSearch search(problem, candidates, engine, make_refit, options, on_step, result);
-  FittedSet set = search.fitted(result.active.candidates, result.active);
   constexpr Index kFirstPart = 4;    // one in so many terms is swapped at first
   constexpr Index kMostSingles = 8;  // of the least useful terms, that are tried one by one in the end
   constexpr int kMostRounds = 200;
-  Index swaps = std::max<Index>(1, set.active.size() / kFirstPart);
+  FittedSet set;
+  Index swaps = 0;
   Index first = 0;  // of those dropped, in the order of usefulness
-  std::vector<std::size_t> order = by_usefulness(set);
+  std::vector<std::size_t> order;
   std::size_t steps = result.path.size();
+  int round = 0;
+  const auto state = [&](Archive& bytes) {
+    search.archive(bytes, set);
+    bytes(swaps, first, order, steps, round);
+  };
+  if (options.journal == nullptr || !options.journal->resume_loop(state)) {
+    set = search.fitted(result.active.candidates, result.active);
+    swaps = std::max<Index>(1, set.active.size() / kFirstPart);
+    order = by_usefulness(set);
+  }
   try {
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (; round < kMostRounds; ++round) {
+      if (options.journal != nullptr) options.journal->in_loop(state);
       if (is_over(options.deadline)) {
         result.refine_is_cut = true;
         break;
@@ -225,20 +244,30 @@ GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& can
                                    const RefitFactory& make_refit, const GreedyOptions& options,
                                    const StepCallback& on_step) {
   GreedyResult result;
+  engine.begin_search();
   SetSearch search(problem, candidates, engine, make_refit, options, on_step, result);
   ActiveSet nothing;
   nothing.intercepts = problem.best_constants();
-  FittedSet set = search.fitted({}, nothing);
-  result.initial_risk = set.loss / problem.count();
+  FittedSet set;
+  std::size_t steps = 0;
+  int iteration = 0;
+  const auto state = [&](Archive& bytes) {
+    search.archive(bytes, set);
+    bytes(steps, iteration);
+  };
+  if (options.journal == nullptr || !options.journal->resume_loop(state)) {
+    set = search.fitted({}, nothing);
+    result.initial_risk = set.loss / problem.count();
+  }
   // The curvature of the objective along one atom of unit norm, where nothing has been learnt.
   const double whole_step = 1 / (problem.count() * mean_curvature(problem, nothing.intercepts));
   std::vector<bool> excluded;
   for (Index j = 0; j < candidates.size(); ++j) excluded.push_back(candidates.is_constant(j));
 
   constexpr int kMostIterations = 100;
-  std::size_t steps = 0;
   try {
-    for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    for (; iteration < kMostIterations; ++iteration) {
+      if (options.journal != nullptr) options.journal->in_loop(state);
       Gradient gradient;
       static_cast<void>(engine.gradient(set.active, gradient));
       if (!gradient.exact()) engine.exact_gradient(set.active, gradient);

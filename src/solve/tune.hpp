@@ -37,6 +37,7 @@ struct Tuned {
   double objective = 0;         // without the pull
   int step = 0;
 };
+void archive(Archive& bytes, Tuned& tuned);
 
 // Tells after each step whether to go on.
 using TuneCallback = std::function<bool(const Tuned&)>;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "solve/searchable.hpp"
+#include "solve/tuned_unit.hpp"
 
 namespace mfga {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 std::vector<double> product(std::vector<double> a, const std::vector<double>& b) {
   for (std::size_t j = 0; j < a.size(); ++j) a[j] *= b[j];
   return a;
-}
-
-Problem held_out_problem(const TuningFold& fold, const BlockedRows& rows) {
-  return fold.problem.with_rows(rows, fold.held_out->targets);
 }
 
 void adopt(const Tuned& tuned, TunedModel& model) {
@@ -92,11 +89,16 @@ class TunedSearch {
   [[nodiscard]] TunedModel repeat(const TunedModel& found) {
     Models models = nothing(folds_, 0, found.stretches_inputs);
     for (TuningRound round : found.rounds) {
-      models.front().ridge = round.select_ridge;
-      select(round.wanted, models);
-      models.front().ridge = round.ridge;
-      if (round.steps > 0) round.steps = tune_all(round.steps, models);
-      finish(round, models);
+      unit(
+          "round",
+          [&] {
+            models.front().ridge = round.select_ridge;
+            select(round.wanted, models);
+            models.front().ridge = round.ridge;
+            if (round.steps > 0) round.steps = tune_all(round.steps, models);
+            finish(round, models);
+          },
+          models);
     }
     models.front().ridge = found.ridge;
     return models.front();
@@ -137,6 +139,10 @@ class TunedSearch {
   }
 
  private:
+  template <class Compute, class Result>
+  void unit(std::string_view label, const Compute& compute, Result& result) const {
+    journaled(options_.greedy.journal, label, compute, result);
+  }
   // Whether the last rounds brought nothing, where the number of terms is to be found.
   [[nodiscard]] bool has_ceased(const Models& models) const {
     constexpr std::ptrdiff_t kVain = 2;
@@ -187,6 +193,10 @@ class TunedSearch {
   }
 
   void add_round(Models& models, std::span<const double> ridges) {
+    unit(
+        "round", [&] { make_round(models, ridges); }, models);
+  }
+  void make_round(Models& models, std::span<const double> ridges) {
     const std::vector<TuningRound>& earlier = models.front().rounds;
     TuningRound round;
     const Index before = earlier.empty() ? 0 : earlier.back().wanted;
@@ -221,7 +231,8 @@ class TunedSearch {
   // Adds atoms until there are so many.
   void select(Index terms, Models& models) {
     for (std::size_t f = 0; f < folds_.size(); ++f)
-      select(terms, searchable(f, models[f].stretch), models[f]);
+      unit(
+          "terms", [&] { select(terms, searchable(f, models[f].stretch), models[f]); }, models[f]);
   }
   void select(Index terms, const Searchable& fold, TunedModel& model) {
     model.candidates = fold.candidates.size();
@@ -260,7 +271,9 @@ class TunedSearch {
     std::vector<std::vector<Stop>> stops;
     std::size_t most_stops = 0;
     for (std::size_t f = 0; f < folds_.size(); ++f) {
-      stops.push_back(tuned(folds_[f], models[f], most_steps));
+      std::vector<Stop>& own = stops.emplace_back();
+      unit(
+          "tuning", [&] { own = tuned(folds_[f], models[f], most_steps); }, own);
       most_stops = std::max(most_stops, stops.back().size());
     }
     // A tuning that has ended stays where it is.
@@ -288,6 +301,7 @@ class TunedSearch {
   struct Stop {
     Tuned state;
     double held_out_loss = 0;  // the sum
+    friend void archive(Archive& bytes, Stop& stop) { bytes(stop.state, stop.held_out_loss); }
   };
 
   // All stops, or the end alone if no rows are held out.
@@ -319,7 +333,7 @@ class TunedSearch {
   [[nodiscard]] static double held_out_loss(const TuningFold& fold, const ActiveSet& active,
                                             const std::vector<double>& stretch) {
     const BlockedRows rows = fold.held_out->rows.stretched(stretch);
-    return loss_sum(held_out_problem(fold, rows), active.score());
+    return loss_sum(fold.held_out_problem(rows), active.score());
   }
 
   // Fits the coefficients with each of the ridges; those that suit the held-out rows best stay. Returns their
@@ -352,7 +366,7 @@ class TunedSearch {
             fit_coefficients(folds_[f].problem.with_rows(rows[f]), ridge, products[f], model.active,
                              Accuracy::kGood, hessians[f]);
         hessians[f] = fitted.hessian_nearby();
-        loss += loss_sum(held_out_problem(folds_[f], held_out[f]), model.active.score());
+        loss += loss_sum(folds_[f].held_out_problem(held_out[f]), model.active.score());
         start[f].active = model.active;  // the next ridge is a neighbour
       }
       if (!(loss < best_loss)) return false;
@@ -384,24 +398,15 @@ class TunedSearch {
 
 }  // namespace
 
-TunedModel TunedModel::after(std::size_t count) const {
-  TunedModel model = *this;
-  model.rounds.resize(count);
-  model.states.resize(count);
-  const TunedState& state = *states[count - 1];
-  model.active = state.active;
-  model.stretch = state.stretch;
-  model.ridge = state.ridge;
-  return model;
-}
-
 std::vector<TunedModel> begin_tuned(std::span<const TuningFold> folds, std::span<const double> ridges,
                                     const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
   std::vector<double> every_other;
   for (std::size_t i = 0; i < ridges.size(); i += 2) every_other.push_back(ridges[i]);
   TunedSearch search(folds, options, on_step);
   constexpr std::size_t kRounds = 2;
-  return search.with_rounds(search.first_round(every_other, ridges), kRounds, ridges);
+  return models_of("two rounds", folds, {}, options, [&] {
+    return search.with_rounds(search.first_round(every_other, ridges), kRounds, ridges);
+  });
 }
 
 std::vector<TunedModel> nothing_tuned(std::span<const TuningFold> folds, double ridge,
@@ -413,41 +418,30 @@ std::vector<TunedModel> first_tuned_round(std::span<const TuningFold> folds,
                                           std::span<const double> select_ridges,
                                           std::span<const double> ridges, const TunedSearchOptions& options,
                                           const TunedSearchCallback& on_step) {
-  return TunedSearch(folds, options, on_step).first_round(select_ridges, ridges);
+  return models_of("first round", folds, {}, options,
+                   [&] { return TunedSearch(folds, options, on_step).first_round(select_ridges, ridges); });
 }
 
 std::vector<TunedModel> with_rounds(std::span<const TuningFold> folds, std::vector<TunedModel> models,
                                     std::size_t rounds, std::span<const double> ridges,
                                     const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
-  return TunedSearch(folds, options, on_step).with_rounds(std::move(models), rounds, ridges);
+  return models_of("rounds", folds, models, options,
+                   [&] { return TunedSearch(folds, options, on_step).with_rounds(models, rounds, ridges); });
 }
 
 std::vector<TunedModel> complete_tuned(std::span<const TuningFold> folds, std::vector<TunedModel> begun,
                                        std::span<const double> ridges, const TunedSearchOptions& options,
                                        const TunedSearchCallback& on_step) {
-  return TunedSearch(folds, options, on_step).complete(std::move(begun), ridges);
+  return models_of("all rounds", folds, begun, options,
+                   [&] { return TunedSearch(folds, options, on_step).complete(begun, ridges); });
 }
 
 std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds,
                                        std::span<const double> select_ridges, std::span<const double> ridges,
                                        const TunedSearchOptions& options,
                                        const TunedSearchCallback& on_step) {
-  return TunedSearch(folds, options, on_step).untuned(select_ridges, ridges);
-}
-
-HeldOutLosses held_out_losses(std::span<const TuningFold> folds, std::span<const TunedModel> models) {
-  HeldOutLosses result;
-  for (std::size_t f = 0; f < folds.size(); ++f) {
-    const BlockedRows rows = models[f].seen(folds[f].held_out->rows);
-    const std::vector<double> more = row_losses(held_out_problem(folds[f], rows), models[f].active.score());
-    result.losses.insert(result.losses.end(), more.begin(), more.end());
-    result.weights.insert(result.weights.end(), rows.weights().begin(), rows.weights().end());
-  }
-  return result;
-}
-
-PairedLosses paired_losses(const HeldOutLosses& first, const HeldOutLosses& second) {
-  return paired_losses(first.losses, second.losses, first.weights);
+  return models_of("untuned", folds, {}, options,
+                   [&] { return TunedSearch(folds, options, on_step).untuned(select_ridges, ridges); });
 }
 
 TunedModel select_all(const Problem& problem, const TunedSearchOptions& options,
@@ -465,12 +459,16 @@ TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& opti
 TunedModel tuned_further(const Problem& problem, TunedModel model, int steps,
                          const TunedSearchOptions& options, const TunedSearchCallback& on_step) {
   const BlockedRows rows = problem.rows.stretched(model.stretch);
-  const Tuned further =
-      tune(problem.with_rows(rows), model.active, {model.ridge, steps, options.pull, model.stretches_inputs},
-           [&](const Tuned& state) {
-             if (on_step) on_step(state.active.size(), state.step, state.objective / rows.total_weight());
-             return !options.is_late();
-           });
+  Tuned further;
+  const auto tune_further = [&] {
+    further = tune(problem.with_rows(rows), model.active,
+                   {model.ridge, steps, options.pull, model.stretches_inputs}, [&](const Tuned& state) {
+                     if (on_step)
+                       on_step(state.active.size(), state.step, state.objective / rows.total_weight());
+                     return !options.is_late();
+                   });
+  };
+  journaled(options.greedy.journal, "tuning", tune_further, further);
   adopt(further, model);
   model.rounds.back().steps += further.step;
   return model;

@@ -78,6 +78,7 @@ struct TunedModel {
   // The rows as its terms see them.
   [[nodiscard]] BlockedRows seen(const BlockedRows& rows) const { return rows.stretched(stretch); }
 };
+void archive(Archive& bytes, TunedModel& model);
 
 struct HeldOutRows {
   const BlockedRows& rows;
@@ -88,6 +89,11 @@ struct HeldOutRows {
 struct TuningFold {
   Problem problem;
   std::optional<HeldOutRows> held_out;
+
+  // Of those, seen as `seen`.
+  [[nodiscard]] Problem held_out_problem(const BlockedRows& seen) const {
+    return problem.with_rows(seen, held_out->targets);
+  }
 };
 
 // Called now and then; what it throws ends the search.

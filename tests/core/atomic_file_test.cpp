@@ -84,6 +84,26 @@ TEST_F(AtomicFileTest, WritesThroughWhatIsNoRegularFile) {
   expect_message(error_of(ErrorKind::kIo, [&] { const AtomicFile folder(path("")); }), {"directory"});
 }
 
+TEST_F(AtomicFileTest, RemovesWhatKilledProcessesLeft) {
+  const std::vector<std::string> stay = {"file",          "file.mfga-short",     "file.mfga-ABCDEFGH",
+                                         "file.abcdefgh", "files.mfga-abcdefgh", "file.mfga-abcdefghi"};
+  for (const std::string& name : stay) (void)write("", name);
+  for (const std::string name : {"file.mfga-abcdefgh", "file.mfga-01234567"}) (void)write("half", name);
+  AtomicFile living(path("file"));
+  living.write("new");
+  AtomicFile::remove_leftovers(path("file"));
+  EXPECT_EQ(file_count(), std::ssize(stay) + 1);
+  living.commit();
+  EXPECT_EQ(content("file"), "new");
+  EXPECT_EQ(file_count(), std::ssize(stay));
+  // Behind links, too, and where there is no folder.
+  std::filesystem::create_symlink("file", path("link"));
+  (void)write("half", "file.mfga-abcdefgh");
+  AtomicFile::remove_leftovers(path("link"));
+  EXPECT_EQ(file_count(), std::ssize(stay) + 1);
+  AtomicFile::remove_leftovers(path("no/folder"));
+}
+
 TEST_F(AtomicFileTest, KnowsTheSameFileByAnyName) {
   (void)write("a", "a");
   (void)write("b", "b");

@@ -313,7 +313,8 @@ TEST(TunedSearch, AfterTheDeadlineTermsAreOnlySelected) {
   Workers workers(2);
   const std::vector<double> ridges = {1e-3, 0.1, 10};
   TunedSearchOptions options = search.options(6);
-  options.deadline = std::chrono::steady_clock::now();
+  const WorkClock clock;
+  options.deadline = {&clock, 0};
   const TunedModel model = search.find(workers, ridges, options).front();
   EXPECT_EQ(model.active.size(), 6);
   for (const TuningRound& round : model.rounds) EXPECT_EQ(round.steps, 0);
