@@ -54,6 +54,7 @@ void expect_warning(const nlohmann::json& report, const std::vector<std::string>
 
 class ToolTest : public TableTest {
  protected:
+  using TableTest::TableTest;
   static ToolResult run(const Arguments& arguments);
   // Runs a command that must succeed and say nothing on standard error.
   static ToolResult run_well(const Arguments& arguments);

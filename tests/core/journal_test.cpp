@@ -84,6 +84,7 @@ class Computation {
 
 class JournalTest : public TableTest {
  protected:
+  JournalTest() : TableTest(folder_in_memory()) {}
   [[nodiscard]] Checkpoint checkpoint(bool resume) const {
     return {.path = path("f"), .every = 0, .resume = resume};
   }

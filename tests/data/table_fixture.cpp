@@ -1,5 +1,6 @@
 #include "data/table_fixture.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -23,8 +24,13 @@ void for_each_setting(ReadOptions options, const std::function<void(const ReadOp
 
 }  // namespace
 
-TableTest::TableTest() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "mfga_table_XXXXXX").string();
+std::filesystem::path folder_in_memory() {
+  const std::filesystem::path memory = "/dev/shm";
+  return ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+}
+
+TableTest::TableTest(const std::filesystem::path& parent) {
+  std::string pattern = (parent / "mfga_table_XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
   folder_ = pattern;
 }

@@ -19,9 +19,12 @@ inline bool operator==(const decltype(Matrix::values)& a, const std::vector<doub
   return std::ranges::equal(a, b);
 }
 
+// Where a file need not reach a disk, which takes long for files that are written again and again.
+std::filesystem::path folder_in_memory();
+
 class TableTest : public ::testing::Test {
  protected:
-  TableTest();
+  explicit TableTest(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
   ~TableTest() override;
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }

@@ -1,11 +1,13 @@
 // Fits that are ended somewhere and go on from their checkpoint, with another number of threads: the model is
 // that of a fit that was left alone, to the last bit.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "data/table_fixture.hpp"
 #include "mfga/mfga.hpp"
 #include "model/noisy_sample.hpp"
 #include "model/plain_fit.hpp"
@@ -13,10 +15,28 @@
 namespace mfga {
 namespace {
 
+// Counts what the work says; while it says nothing new, the callback is called now and then, which depends on
+// the speed of the machine.
+class News {
+ public:
+  int count(const Progress& state) {
+    const std::string text = fmt::format("{} {} {} {} {}", state.phase, state.terms, state.tuning_steps,
+                                         state.validated, state.risk);
+    if (text != last_) ++count_;
+    last_ = text;
+    return count_;
+  }
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  std::string last_;
+  int count_ = 0;
+};
+
 class CheckpointTest : public ::testing::Test {
  protected:
   CheckpointTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mfga_checkpoint_XXXXXX").string();
+    std::string pattern = (folder_in_memory() / "mfga_checkpoint_XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
     folder_ = pattern;
   }
@@ -34,9 +54,9 @@ class CheckpointTest : public ::testing::Test {
   // Whether it was ended by the progress with this number.
   bool is_ended_at(const TrainingData& data, const AllOptions& options, int call, bool resume,
                    FitResult* result = nullptr, int threads = 2) {
-    int calls = 0;
-    const auto abort = [&](const Progress&) {
-      return ++calls >= call ? ProgressAction::kAbort : ProgressAction::kContinue;
+    News news;
+    const auto abort = [&](const Progress& state) {
+      return news.count(state) >= call ? ProgressAction::kAbort : ProgressAction::kContinue;
     };
     try {
       FitResult done = fit_with(data, options, abort, checkpoint(resume), threads);
@@ -50,25 +70,26 @@ class CheckpointTest : public ::testing::Test {
 
   // Ends a fit at several places, and then one fit again and again.
   void expect_same_model(const TrainingData& data, const AllOptions& options) {
-    int calls = 0;
-    const auto count = [&](const Progress&) {
-      ++calls;
+    News news;
+    const auto count = [&](const Progress& state) {
+      news.count(state);
       return ProgressAction::kContinue;
     };
     const FitResult whole = fit_with(data, options, count, {});
+    const int calls = news.count();
     const std::string expected = model_to_json(whole.model);
     int resumed = 0;
     for (const double part : {0.1, 0.35, 0.6, 0.8, 0.97}) {
       SCOPED_TRACE(part);
       std::filesystem::remove(path());
-      if (!is_ended_at(data, options, std::max(1, static_cast<int>(part * calls)), false)) continue;
+      ASSERT_TRUE(is_ended_at(data, options, std::max(1, static_cast<int>(part * calls)), false));
       const FitResult result = fit_with(data, options, {}, checkpoint(true), 1 + resumed % 3);
       EXPECT_EQ(model_to_json(result.model), expected);
       EXPECT_FALSE(std::filesystem::exists(path()));
       EXPECT_EQ(result.report.warnings, whole.report.warnings);
       if (result.report.resumed_seconds > 0) ++resumed;
     }
-    EXPECT_GE(resumed, 2);
+    EXPECT_GE(resumed, 3);
     FitResult result;
     int runs = 1;
     for (int most = std::max(2, calls / 5);
@@ -207,6 +228,7 @@ TEST_F(CheckpointTest, OfWeightsOfKernels) {
   const NoisySample sample(300);
   AllOptions options = plain(6);
   options.nu = KernelWeights::kCrossValidated;
+  options.select = Selection::kGradient;
   expect_same_model(sample.data(), options);
 }
 
@@ -243,16 +265,16 @@ TEST_F(CheckpointTest, OfAFitWithTimeEnough) {
 TEST_F(CheckpointTest, StaysAfterAStop) {
   const NoisySample sample(300);
   const AllOptions options = own_options(5);
-  int calls = 0;
-  const auto count = [&](const Progress&) {
-    ++calls;
+  News all;
+  const auto count = [&](const Progress& state) {
+    all.count(state);
     return ProgressAction::kContinue;
   };
   const std::string expected = model_to_json(fit_with(sample.data(), options, count, {}).model);
   for (const double part : {0.3, 0.6, 0.9}) {
-    int left = std::max(2, static_cast<int>(part * calls));
-    const auto stop = [&](const Progress&) {
-      return --left <= 0 ? ProgressAction::kStop : ProgressAction::kContinue;
+    News news;
+    const auto stop = [&](const Progress& state) {
+      return news.count(state) >= part * all.count() ? ProgressAction::kStop : ProgressAction::kContinue;
     };
     const FitResult stopped = fit_with(sample.data(), options, stop, checkpoint(false));
     ASSERT_TRUE(stopped.report.stopped) << part;
