@@ -86,7 +86,7 @@ OutputFactors::OutputFactors(const Problem& problem, const ActiveAtoms& atoms, c
       lower_(static_cast<std::size_t>(own_factors(coefficients.rows, coefficients.cols))) {
   const Sample some = sample(problem, atoms, coefficients);
   const double factor = static_cast<double>(problem.rows.rows()) / static_cast<double>(some.rows);
-  const Index intercepts = coefficients.cols - static_cast<Index>(atoms.list.size());
+  const Index intercepts = coefficients.cols - static_cast<Index>(atoms.list().size());
   problem.workers.run(std::ssize(lower_), [&](Index k) {
     // Rows that are certain now may not be so nearby.
     constexpr float kPartOfMean = 0.02F;
