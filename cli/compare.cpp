@@ -64,6 +64,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
       text +=
           i == 0 ? fmt::format("  {:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
+    text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
   }
   return text;

@@ -178,9 +178,15 @@ class OnnxPrinter {
 
   std::string print() {
     add_inputs();
+    // Terms without their factors, as scores are sums of them: both then look at the same numbers.
+    for (const Expression term : program_.terms) {
+      const ExpressionGraph::Scaled parts = program_.graph.scaled(term);
+      bases_.push_back(parts.base);
+      factors_.push_back(parts.factor);
+    }
     std::vector<Expression> roots = program_.results;
     roots.insert(roots.end(), program_.scores.begin(), program_.scores.end());
-    roots.insert(roots.end(), program_.terms.begin(), program_.terms.end());
+    roots.insert(roots.end(), bases_.begin(), bases_.end());
     const std::vector<bool> is_needed = reachable(program_.graph, roots);
     for (std::size_t id = 0; id < is_needed.size(); ++id) {
       const ExpressionNode& node = program_.graph.node({static_cast<std::int32_t>(id)});
@@ -189,7 +195,9 @@ class OnnxPrinter {
     }
     for (std::size_t id = 0; id < is_needed.size(); ++id) {
       const Expression expression{static_cast<std::int32_t>(id)};
-      if (is_needed[id] && values_[id].empty()) values_[id] = compute(program_.graph.node(expression));
+      // Constants are there once something asks for them.
+      const ExpressionNode& node = program_.graph.node(expression);
+      if (is_needed[id] && values_[id].empty() && node.kind != Kind::kConstant) values_[id] = compute(node);
     }
     add_outputs();
     return graph_.model(program_title(program_));
@@ -198,8 +206,14 @@ class OnnxPrinter {
  private:
   static constexpr std::size_t kMostWritten = 3;
 
-  [[nodiscard]] const std::string& value(Expression expression) const {
-    return values_[static_cast<std::size_t>(expression.id)];
+  [[nodiscard]] const std::string& value(Expression expression) {
+    std::string& name = values_[static_cast<std::size_t>(expression.id)];
+    if (name.empty()) name = compute(program_.graph.node(expression));
+    return name;
+  }
+  [[nodiscard]] bool is_constant(Expression expression, double number) const {
+    const ExpressionNode& node = program_.graph.node(expression);
+    return node.kind == Kind::kConstant && node.numbers[0] == number;
   }
   std::string constant(double number) { return graph_.doubles(std::span(&number, 1), {1}); }
   std::string integer(std::int64_t number) { return graph_.integers(std::span(&number, 1)); }
@@ -297,7 +311,7 @@ class OnnxPrinter {
     return value_of(node, sums);
   }
   [[nodiscard]] const std::string& value_of(const ExpressionNode& node,
-                                            const std::vector<Expression>& among) const {
+                                            const std::vector<Expression>& among) {
     const auto own = std::ranges::find_if(
         among, [&](Expression expression) { return &program_.graph.node(expression) == &node; });
     return value(*own);
@@ -386,6 +400,8 @@ class OnnxPrinter {
       case Kind::kLine:
         return line(node);
       case Kind::kSelect:
+        if (is_constant(node.arguments[1], 1) && is_constant(node.arguments[2], 0))
+          return graph_.add("Cast", {argument(0)}, {number_attribute("to", kDouble)});
         return graph_.add("Where", {argument(0), argument(1), argument(2)});
       case Kind::kAtLeast:
         return graph_.add("GreaterOrEqual", {argument(0), argument(1)});
@@ -442,11 +458,12 @@ class OnnxPrinter {
     if (terms == 0) return;
     std::vector<double> factors;
     for (std::size_t k = 0; k < outputs; ++k) {
-      for (std::size_t i = 0; i < terms; ++i) factors.push_back(program_.contribution_factor(i, k));
+      for (std::size_t i = 0; i < terms; ++i)
+        factors.push_back(factors_[i] * program_.contribution_factor(i, k));
     }
     const auto n_terms = static_cast<std::int64_t>(terms);
     const auto n_outputs = static_cast<std::int64_t>(outputs);
-    std::string values = concatenated(program_.terms);
+    std::string values = concatenated(bases_);
     if (outputs > 1) values = graph_.add("Unsqueeze", {values, integer(1)});
     const std::string shares =
         graph_.add("Mul", {values, outputs > 1 ? graph_.doubles(factors, {1, n_outputs, n_terms})
@@ -465,6 +482,8 @@ class OnnxPrinter {
 
   const Program& program_;
   OnnxGraph graph_;
+  std::vector<Expression> bases_;                                    // of the terms
+  std::vector<double> factors_;                                      // that they have
   std::vector<std::string> values_;                                  // of nodes, by id
   std::vector<std::string> columns_;                                 // numbers, or levels of text
   std::map<std::vector<Expression>, std::string> lists_;             // side by side

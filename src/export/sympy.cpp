@@ -65,20 +65,14 @@ class SympyStatements final : public InfixPrinter {
     return {result, Strength::kSum};
   }
   Printed select(const ExpressionNode& condition, const Printed& then, const Printed& otherwise) override {
-    if (condition.kind == Kind::kAtLeast) {
-      const Printed b = print(condition.arguments[1]);
-      const std::string beyond =
-          fmt::format("{} - {}", text(condition.arguments[0]), held(b, Strength::kProduct));
-      return {fmt::format("{0} + ({1} - {2}) * sympy.Heaviside({3}, 1)", otherwise.text,
-                          held(then, Strength::kProduct), held(otherwise, Strength::kProduct), beyond),
-              Strength::kSum};
-    }
     return call("sympy.Piecewise", {fmt::format("({}, {})", then.text, condition_text(condition)),
                                     fmt::format("({}, True)", otherwise.text)});
   }
 
  private:
   std::string condition_text(const ExpressionNode& condition) {
+    if (condition.kind == Kind::kAtLeast)
+      return fmt::format("{} >= {}", text(condition.arguments[0]), text(condition.arguments[1]));
     const ProgramColumn& own = program().columns[static_cast<std::size_t>(condition.column)];
     if (condition.kind == Kind::kIsMissing) {
       return fmt::format("sympy.Eq({}, 1)", symbol(fmt::format("m{}", condition.column + 1),
