@@ -144,10 +144,10 @@ std::vector<double> column_shares(const Explainer& explainer, const Sample& all)
   for (Index t = 0; t < std::ssize(model.terms); ++t) {
     // Beyond so many a term is looked at in many places of a line, and else at the corners of a box.
     constexpr Index kMostCorners = 4;
-    constexpr double kPlaces = 32;
+    constexpr double kPlacesOfALine = 32;
     const Index columns = std::ssize(explainer.columns_of_term(t));
     work += columns <= kMostCorners ? std::exp2(columns) * static_cast<double>(columns)
-                                    : kPlaces * static_cast<double>(columns * outputs);
+                                    : kPlacesOfALine * static_cast<double>(columns * outputs);
   }
   const Sample sample = affordable(all, work, outputs);
   const std::vector<double> centred = centred_scores(sample, outputs);
@@ -157,8 +157,8 @@ std::vector<double> column_shares(const Explainer& explainer, const Sample& all)
   std::vector<Index> inputs(model.inputs.size());
   std::iota(inputs.begin(), inputs.end(), Index{0});
   // Some rows at a time, so that contributions of all need no memory.
-  constexpr Index kMostNumbers = Index{1} << 21U;
-  const Index rows_at_once = std::clamp<Index>(kMostNumbers / (1 + std::ssize(shares) * outputs), 16, 8192);
+  constexpr Index kNumbersAtOnce = Index{1} << 21U;
+  const Index rows_at_once = std::clamp<Index>(kNumbersAtOnce / (1 + std::ssize(shares) * outputs), 16, 8192);
   for (Index first = 0; first < sample.size(); first += rows_at_once) {
     const Index count = std::min(rows_at_once, sample.size() - first);
     const Explanation explanation = explainer.by_column(sample.rows.view().middle_rows(first, count), inputs);
