@@ -113,11 +113,14 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   const Plan& plan = work.plan;
   const BlockedRows rows = task.engine == EngineKind::kGram ? data.rows : data.rows.kept(work.workers);
   const Problem problem = data.problem(work.workers).with_rows(rows);
-  const auto engine =
-      task.engine != EngineKind::kGram
-          ? make_lazy_engine(problem, candidates, plan.options.precision, work.most_kept_bytes)
-      : task.sums.empty() ? make_gram_engine(problem, candidates)
-                          : make_gram_engine(task.sums);
+  std::unique_ptr<Engine> own_engine;
+  if (task.known_engine == nullptr) {
+    own_engine = task.engine != EngineKind::kGram
+                     ? make_lazy_engine(problem, candidates, plan.options.precision, work.most_kept_bytes)
+                 : task.sums.empty() ? make_gram_engine(problem, candidates)
+                                     : make_gram_engine(task.sums);
+  }
+  Engine& engine = own_engine != nullptr ? *own_engine : *task.known_engine;
   GreedyOptions options = plan.search_options(task.penalty);
   options.terms = task.terms;
   options.deadline = task.deadline;
@@ -126,12 +129,12 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   std::unique_ptr<Refit> refit = new_refit();
   GreedyResult greedy =
       plan.options.search == Search::kHardThresholding
-          ? run_hard_thresholding(problem, candidates, *engine, new_refit, options, task.on_step)
-          : run_greedy(problem, candidates, *engine, *refit, options, task.on_step, task.start);
+          ? run_hard_thresholding(problem, candidates, engine, new_refit, options, task.on_step)
+          : run_greedy(problem, candidates, engine, *refit, options, task.on_step, task.start);
   if (task.refines && greedy.search_is_cut) greedy.refine_is_cut = true;
   if (task.refines && !greedy.search_is_cut) {
     const auto refine_start = Clock::now();
-    refine(problem, candidates, *engine, new_refit, options, task.on_step, greedy);
+    refine(problem, candidates, engine, new_refit, options, task.on_step, greedy);
     work.report.refine_seconds = seconds_since(refine_start);
   }
   Learned learned;
