@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
 
 #include "mfga/error.hpp"
 #include "model/automatic.hpp"
@@ -28,10 +31,63 @@ FoldLosses losses_by_gram(Work& work, const PreparedData& data, const Folds& fol
   return losses;
 }
 
+// The ridge to try next, by the losses of all (not tried yet: NaN): two that are far apart, and then those
+// beside the best one until it is between worse ones. Nothing: that is known.
+std::optional<Index> ridge_to_try(std::span<const double> losses) {
+  const auto n = std::ssize(losses);
+  const auto is_new = [&](Index r) {
+    return r >= 0 && r < n && std::isnan(losses[static_cast<std::size_t>(r)]);
+  };
+  for (const Index first : {n / 3, n - n / 3}) {
+    if (is_new(first)) return first;
+  }
+  Index best = n / 3;
+  for (Index r = 0; r < n; ++r) {
+    if (losses[static_cast<std::size_t>(r)] < losses[static_cast<std::size_t>(best)]) best = r;
+  }
+  for (const Index beside : {best + 1, best - 1}) {
+    if (is_new(beside)) return beside;
+  }
+  return std::nullopt;
+}
+
+// Leaves out the rows of ridges that were not tried.
+void keep_tried(std::span<const double> last_losses, Matrix& losses, std::vector<double>& ridges) {
+  Index n_tried = 0;
+  for (Index r = 0; r < losses.rows; ++r) {
+    const auto position = static_cast<std::size_t>(r);
+    if (std::isnan(last_losses[position])) continue;
+    std::copy_n(losses.row(r), losses.cols, losses.row(n_tried));
+    ridges[static_cast<std::size_t>(n_tried++)] = ridges[position];
+  }
+  Matrix tried(n_tried, losses.cols);
+  std::copy_n(losses.values.data(), tried.values.size(), tried.values.begin());
+  losses = std::move(tried);
+  ridges.resize(static_cast<std::size_t>(n_tried));
+}
+
+// Of one fold by which only the ridge is chosen.
+bool tries_some_ridges(const Work& work, const Folds& folds) {
+  return folds.count() == 1 && work.plan.chooses_ridge_quickly() && !work.plan.chooses_terms;
+}
+
+// One that overflowed is no reason to try again.
+double known_loss(double loss) { return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss; }
+
+// The engine does not change which ridge is chosen: of the losses of all, those that fits would have looked
+// at.
+void keep_those_of_a_climb(Matrix& losses, std::vector<double>& ridges) {
+  std::vector<double> last_losses(ridges.size(), std::numeric_limits<double>::quiet_NaN());
+  while (const std::optional<Index> next = ridge_to_try(last_losses))
+    last_losses[static_cast<std::size_t>(*next)] = known_loss(losses(*next, losses.cols - 1));
+  keep_tried(last_losses, losses, ridges);
+}
+
+// Where not all are tried, `ridges` become those that were.
 FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& folds,
                           const std::shared_ptr<const Candidates>& candidates, Index n_steps,
-                          const FoldFit& fit) {
-  const std::vector<double>& ridges = work.plan.validation->ridges;
+                          const FoldFit& fit, std::vector<double>& ridges) {
+  const bool tries_some = tries_some_ridges(work, folds);
   const auto n_ridges = static_cast<Index>(ridges.size());
   const Timetable& times = work.plan.times;
   FoldLosses losses;
@@ -43,7 +99,11 @@ FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& fol
     const auto loss_of = [&](const ScoreFunction& score) {
       return mean_loss(own.held_out, score, work.workers);
     };
-    for (Index r = 0; r < n_ridges; ++r) {
+    std::vector<double> last_losses(ridges.size(), std::numeric_limits<double>::quiet_NaN());
+    for (Index n_tried = 0; n_tried < n_ridges; ++n_tried) {
+      const std::optional<Index> next = tries_some ? ridge_to_try(last_losses) : n_tried;
+      if (!next) break;
+      const Index r = *next;
       const double ridge = ridges[static_cast<std::size_t>(r)];
       std::vector<double> row(static_cast<std::size_t>(n_steps));
       Learned learned;
@@ -73,12 +133,14 @@ FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& fol
       work.seconds_of_a_fit =
           seconds * static_cast<double>(data.rows.rows()) / static_cast<double>(own.training.rows.rows());
       // What cannot be finished is not continued.
-      const Index fits_left = (folds.count() - fold) * n_ridges - r - 1;
+      const Index fits_left = (folds.count() - fold) * n_ridges - n_tried - 1;
       stop_if_over(times.deadline(Timetable::kPartOfValidation, static_cast<double>(fits_left) * seconds));
+      last_losses[static_cast<std::size_t>(r)] = known_loss(row.back());
       work.show_validation(
-          (static_cast<double>(fold) + static_cast<double>(r + 1) / static_cast<double>(n_ridges)) /
+          (static_cast<double>(fold) + static_cast<double>(n_tried + 1) / static_cast<double>(n_ridges)) /
           static_cast<double>(folds.count()));
     }
+    if (tries_some) keep_tried(last_losses, losses.back(), ridges);
   }
   return losses;
 }
@@ -126,9 +188,11 @@ RidgeChoice choose_ridge(Work& work, const PreparedData& data, const Folds& fold
   const bool by_gram = engine == EngineKind::kGram && work.plan.grows_step_by_step() &&
                        work.plan.options.metric == Metric::kNone;
   try {
-    summarise(by_gram ? losses_by_gram(work, data, folds, *candidates, choice.sums)
-                      : losses_by_fits(work, data, folds, candidates, std::ssize(validation.terms), fit),
-              data.target.loss_unit(),
+    FoldLosses losses = by_gram ? losses_by_gram(work, data, folds, *candidates, choice.sums)
+                                : losses_by_fits(work, data, folds, candidates, std::ssize(validation.terms),
+                                                 fit, validation.ridges);
+    if (by_gram && tries_some_ridges(work, folds)) keep_those_of_a_climb(losses.front(), validation.ridges);
+    summarise(losses, data.target.loss_unit(),
               work.plan.chooses_terms ? std::optional(work.plan.options.choose) : std::nullopt, validation);
     choice.ridge = validation.chosen.ridge;
   } catch (const OutOfTime&) {

@@ -180,7 +180,7 @@ class Choosing {
     for (const Choice& one : left) {
       show_part(fmt::format("second heat, dictionary {} of {}", tried.size() + 1, left.size()),
                 kFirstHeat + part_before(kSecondHeat, tried.size(), left.size()));
-      tried.push_back({one.dictionary, two_rounds(one, true)});
+      tried.push_back({one.dictionary, two_rounds(one)});
       models.push_back(tried.back().models);
       offer_to_keep(work_, models.back().front(), features(one.dictionary));
       note(one.dictionary, models.back());
@@ -188,13 +188,7 @@ class Choosing {
     }
     Choice winner = std::move(tried[simplest_of_the_best(folds(), models)]);
     show_part("the best dictionary", kFirstHeat + kSecondHeat);
-    int steps = 0;
-    for (const TuningRound& round : winner.models.front().rounds) steps += round.steps;
-    if (steps > 1 && !is_late()) {  // else it would be the same
-      Models unstretched = two_rounds(winner, false);
-      if (unstretched.front().held_out() < winner.models.front().held_out())
-        winner.models = std::move(unstretched);
-    }
+    if (!is_late()) winner.models = better_without_stretches(std::move(winner));
     const double begin = work_.plan.times.seconds();
     with_race_options(winner.dictionary, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
       constexpr std::size_t kAll = 1000000;
@@ -205,6 +199,19 @@ class Choosing {
                              static_cast<double>(rows_learned_from());
     offer_to_keep(work_, winner.models.front(), features(winner.dictionary));
     return winner;
+  }
+
+  // With the terms that were selected for its first round, and more, none of them tuned.
+  [[nodiscard]] Choice untuned(const Choice& tuned) {
+    const double ridge = tuned.models.front().rounds.front().select_ridge;
+    if (work_.plan.chooses_terms)  // from less than that
+      return untuned(folds(), {tuned.dictionary}, ridge);
+    show_part("choosing without tuning", kWithoutTuning);
+    Choice result{tuned.dictionary, {}};
+    with_options(tuned.dictionary, ridge, 0, [&](const TunedSearchOptions& options) {
+      result.models = select_untuned(folds(), begun_again(tuned.models, false), ridges_, options, on_step_);
+    });
+    return result;
   }
 
   // The best of these dictionaries without tuning, with a ridge to select with.
@@ -297,13 +304,21 @@ class Choosing {
       show_part(fmt::format("first heat, dictionary {} of {}", d + 1, dictionaries_.list.size()),
                 part_before(kFirstHeat, d, dictionaries_.list.size()));
       with_race_options(d, extent.first_steps, [&](const TunedSearchOptions& options) {
-        Models models = first_tuned_round(few, select_ridges, ridges_, options, on_step_);
-        tried.push_back(
-            {d, with_rounds(few, std::move(models), rounds_compared(), ridges_, options, on_step_)});
+        tried.push_back({d, first_tuned_round(few, select_ridges, ridges_, options, on_step_)});
       });
       offer_to_keep(work_, tried.back().models.front(), features(d));
-      note(d, tried.back().models);
       if (is_late()) break;
+    }
+    const auto loss = [](const Choice& one) { return one.models.front().held_out(); };
+    const Models best = std::ranges::min_element(tried, {}, loss)->models;
+    for (Choice& one : tried) {
+      if (!is_late() && !are_clearly_worse(few, one.models, best)) {
+        with_race_options(one.dictionary, extent.first_steps, [&](const TunedSearchOptions& options) {
+          one.models = with_rounds(few, std::move(one.models), rounds_compared(), ridges_, options, on_step_);
+        });
+        offer_to_keep(work_, one.models.front(), features(one.dictionary));
+      }
+      note(one.dictionary, one.models);
     }
     return those_left(few, std::move(tried), extent.in_final);
   }
@@ -334,12 +349,32 @@ class Choosing {
   }
 
   // With the ridge that its first round was best with.
-  [[nodiscard]] Models two_rounds(const Choice& one, bool stretches_inputs) {
-    Models models = nothing_tuned(folds(), one.models.front().rounds.front().select_ridge, stretches_inputs);
-    with_race_options(one.dictionary, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
-      models = with_rounds(folds(), std::move(models), rounds_compared(), ridges_, options, on_step_);
+  [[nodiscard]] Models two_rounds(const Choice& one) {
+    return with_compared_rounds(one.dictionary,
+                                nothing_tuned(folds(), one.models.front().rounds.front().select_ridge, true),
+                                rounds_compared());
+  }
+
+  [[nodiscard]] Models with_compared_rounds(std::size_t dictionary, Models models, std::size_t rounds) {
+    with_race_options(dictionary, kMostJudgedSteps, [&](const TunedSearchOptions& options) {
+      models = with_rounds(folds(), std::move(models), rounds, ridges_, options, on_step_);
     });
     return models;
+  }
+
+  // Its rounds once more with inputs as they are, unless the first one is clearly worse.
+  [[nodiscard]] Models better_without_stretches(Choice choice) {
+    const std::vector<TuningRound>& rounds = choice.models.front().rounds;
+    int steps = 0;
+    for (const TuningRound& round : rounds) steps += round.steps;
+    if (steps <= 1) return std::move(choice.models);  // it would be the same
+    Models unstretched = with_compared_rounds(choice.dictionary, begun_again(choice.models, false), 1);
+    Models first;
+    for (const TunedModel& model : choice.models) first.push_back(model.after(1));
+    if (are_clearly_worse(folds(), unstretched, first)) return std::move(choice.models);
+    unstretched = with_compared_rounds(choice.dictionary, std::move(unstretched), rounds_compared());
+    return unstretched.front().held_out() < choice.models.front().held_out() ? std::move(unstretched)
+                                                                             : std::move(choice.models);
   }
 
   Work& work_;
@@ -412,8 +447,7 @@ TuningChoice choose_tuning(Work& work, const PreparedData& data, const JudgedRow
   const std::vector<TriedSize> tuned_smaller_sizes = work.report.smaller_sizes;
   const bool is_cut = is_over(work.plan.times.deadline(Timetable::kPartOfTuning));
   Choice without = is_grid ? choosing.untuned(choosing.folds(), choosing.all_dictionaries(), ridge)
-                           : choosing.untuned(choosing.folds(), {with.dictionary},
-                                              with.models.front().rounds.front().select_ridge);
+                           : choosing.untuned(with);
   without.models = choosing.at_chosen_size(without, false);
   work.phase = "comparing with no tuning";
   const Judge judge(work, data, rows.judge);

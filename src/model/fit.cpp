@@ -97,11 +97,11 @@ class Fit {
     double ridge = plan_.penalty.ridge;
     if (plan_.validation) {
       const Folds folds = data.folds(plan_, *plan_.validation);
-      RidgeChoice choice = choose_ridge(
-          work_, data, folds, nullptr, EngineKind::kLazy, {terms},
-          [&](const FoldData& fold, double tried, const std::function<void(const ScoreFunction&)>&) {
-            return learner(work_, fold.training, tried, sigma);
-          });
+      RidgeChoice choice =
+          choose_ridge(work_, data, folds, nullptr, EngineKind::kLazy, {terms},
+                       [&](FoldData& fold, double tried, const std::function<void(const ScoreFunction&)>&) {
+                         return learner(work_, fold.training, tried, sigma);
+                       });
       ridge = choice.ridge;
       validation_ = std::move(choice.validation);
     }
@@ -245,8 +245,13 @@ class Fit {
     return choose_ridge(
         work_, data, folds, candidates, engine,
         plan_.grows_step_by_step() ? path_terms(most, plan_.per_step) : std::vector<Index>{most},
-        [&](const FoldData& fold, double ridge, const std::function<void(const ScoreFunction&)>& on_model) {
+        [&](FoldData& fold, double ridge, const std::function<void(const ScoreFunction&)>& on_model) {
           GreedyTask task = whole_task(work_, {ridge, 0});
+          if (fold.engine == nullptr) {
+            fold.engine = make_lazy_engine(fold.training.problem(workers_), *fold.candidates,
+                                           plan_.options.precision, work_.most_kept_bytes);
+          }
+          task.known_engine = fold.engine.get();
           task.on_step = [&](const GreedyStep&, const ActiveSet& active) {
             if (on_model) on_model(active.score());
             stop_if_over(plan_.times.deadline(Timetable::kPartOfValidation));

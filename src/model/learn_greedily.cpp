@@ -117,11 +117,14 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
   const Plan& plan = work.plan;
   const BlockedRows rows = task.engine == EngineKind::kGram ? data.rows : data.rows.kept(work.workers);
   const Problem problem = data.problem(work.workers).with_rows(rows);
-  const auto engine =
-      task.engine != EngineKind::kGram
-          ? make_lazy_engine(problem, candidates, plan.options.precision, work.most_kept_bytes)
-      : task.sums.empty() ? make_gram_engine(problem, candidates)
-                          : make_gram_engine(task.sums);
+  std::unique_ptr<Engine> own_engine;
+  if (task.known_engine == nullptr) {
+    own_engine = task.engine != EngineKind::kGram
+                     ? make_lazy_engine(problem, candidates, plan.options.precision, work.most_kept_bytes)
+                 : task.sums.empty() ? make_gram_engine(problem, candidates)
+                                     : make_gram_engine(task.sums);
+  }
+  Engine& engine = own_engine != nullptr ? *own_engine : *task.known_engine;
   GreedyOptions options = plan.search_options(task.penalty);
   options.terms = task.terms;
   options.deadline = task.deadline;
@@ -136,18 +139,18 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
       bytes(greedy, has_own_refit);
       if (bytes.is_loading() && has_own_refit) greedy.refit = new_refit();
       (greedy.refit ? greedy.refit : refit)->archive(bytes);
-      engine->archive(bytes);
+      engine.archive(bytes);
     });
   };
   unit("search", [&] {
     greedy = plan.options.search == Search::kHardThresholding
-                 ? run_hard_thresholding(problem, candidates, *engine, new_refit, options, task.on_step)
-                 : run_greedy(problem, candidates, *engine, *refit, options, task.on_step, task.start);
+                 ? run_hard_thresholding(problem, candidates, engine, new_refit, options, task.on_step)
+                 : run_greedy(problem, candidates, engine, *refit, options, task.on_step, task.start);
   });
   if (task.refines && greedy.search_is_cut) greedy.refine_is_cut = true;
   if (task.refines && !greedy.search_is_cut) {
     const double refine_start = plan.times.seconds();
-    unit("swaps", [&] { refine(problem, candidates, *engine, new_refit, options, task.on_step, greedy); });
+    unit("swaps", [&] { refine(problem, candidates, engine, new_refit, options, task.on_step, greedy); });
     work.report.refine_seconds = plan.times.seconds() - refine_start;
   }
   Learned learned;

@@ -106,6 +106,7 @@ struct GreedyTask {
   bool keeps_what_there_is = false;
   StepCallback on_step = {};
   Journal* journal = nullptr;  // null: on_step has to be called for every step
+  Engine* known_engine = nullptr;  // a lazy one of these rows and candidates, from another fit
 };
 [[nodiscard]] Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& candidates,
                                      const GreedyTask& task);
@@ -119,13 +120,14 @@ struct FoldData {
   PreparedData training;
   PreparedData held_out;
   std::shared_ptr<const Candidates> candidates;  // null for methods that do not select
+  std::shared_ptr<Engine> engine = nullptr;  // of the training rows, for fits that differ in the ridge only
 };
 [[nodiscard]] FoldData fold_data(Work& work, const PreparedData& data,
                                  std::shared_ptr<const Candidates> candidates,
                                  const std::vector<Index>& training, const std::vector<Index>& held_out);
 
 // One fit of a fold with a ridge; it may be told of every model on the way, and returns the last.
-using FoldFit = std::function<Learned(const FoldData& fold, double ridge,
+using FoldFit = std::function<Learned(FoldData& fold, double ridge,
                                       const std::function<void(const ScoreFunction&)>& on_model)>;
 
 struct RidgeChoice {

@@ -1,4 +1,4 @@
-// What a tuned search has found: as it was before, by held-out rows, and as bytes.
+// What a tuned search has found: as it was before, and as bytes.
 #include "solve/tuned_search.hpp"
 
 namespace mfga {
@@ -14,21 +14,6 @@ TunedModel TunedModel::after(std::size_t count) const {
   return model;
 }
 
-HeldOutLosses held_out_losses(std::span<const TuningFold> folds, std::span<const TunedModel> models) {
-  HeldOutLosses result;
-  for (std::size_t f = 0; f < folds.size(); ++f) {
-    const BlockedRows rows = models[f].seen(folds[f].held_out->rows);
-    const std::vector<double> more = row_losses(folds[f].held_out_problem(rows), models[f].active.score());
-    result.losses.insert(result.losses.end(), more.begin(), more.end());
-    result.weights.insert(result.weights.end(), rows.weights().begin(), rows.weights().end());
-  }
-  return result;
-}
-
-PairedLosses paired_losses(const HeldOutLosses& first, const HeldOutLosses& second) {
-  return paired_losses(first.losses, second.losses, first.weights);
-}
-
 void archive(Archive& bytes, Tuned& tuned) {
   bytes(tuned.active, tuned.stretch, tuned.objective, tuned.step);
 }
@@ -42,7 +27,14 @@ void archive(Archive& bytes, TunedState& state) { bytes(state.active, state.stre
 
 void archive(Archive& bytes, TunedModel& model) {
   bytes(model.active, model.stretch, model.ridge, model.stretches_inputs, model.candidates, model.sigmas,
-        model.kernel_weights, model.rounds, model.states);
+        model.kernel_weights, model.rounds, model.states, model.is_enough);
+  bool has_begun = model.begun != nullptr;
+  bytes(has_begun);
+  if (has_begun) {
+    bytes(model.begun);
+  } else {
+    model.begun = nullptr;
+  }
 }
 
 }  // namespace mfga

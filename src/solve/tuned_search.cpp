@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 
+#include "solve/held_out_rows.hpp"
 #include "solve/searchable.hpp"
 #include "solve/tuned_unit.hpp"
 
@@ -37,6 +38,7 @@ class TunedSearch {
   using Models = std::vector<TunedModel>;
 
   [[nodiscard]] Models first_round(std::span<const double> select_ridges, std::span<const double> ridges) {
+    if (options_.is_race) return with_best_selection(select_ridges, ridges);
     Models best;
     for (const double ridge : select_ridges) {
       Models tried = nothing(folds_, ridge, true);
@@ -51,7 +53,10 @@ class TunedSearch {
     while (models.front().rounds.size() < rounds && !is_complete(models) && !has_ceased(models)) {
       Models next = with_a_round(models, ridges);
       const bool is_first = models.front().rounds.empty();
-      if (!is_first && is_clearly_worse(next, models)) return models;
+      if (!is_first && is_worse(next, models)) {
+        for (TunedModel& model : models) model.is_enough = true;
+        return models;
+      }
       models = std::move(next);
     }
     return models;
@@ -60,28 +65,32 @@ class TunedSearch {
   [[nodiscard]] Models untuned(std::span<const double> select_ridges, std::span<const double> ridges) {
     Models best;
     for (const double ridge : select_ridges) {
-      Models models = nothing(folds_, ridge, false);
-      if (options_.chooses_size) {
-        while (!is_complete(models) && !has_ceased(models)) add_round(models, ridges);
-      } else {
-        TuningRound round;
-        round.wanted = options_.greedy.terms;
-        round.select_ridge = ridge;
-        select(round.wanted, models);
-        round.held_out = choose_ridge(ridges, models);
-        round.ridge = models.front().ridge;
-        finish(round, models);
-      }
+      Models models = untuned(nothing(folds_, ridge, false), ridges);
       if (best.empty() || is_better(models, best)) best = std::move(models);
       if (options_.is_late()) break;
     }
     return best;
   }
 
+  [[nodiscard]] Models untuned(Models models, std::span<const double> ridges) {
+    if (options_.chooses_size) {
+      while (!is_complete(models) && !has_ceased(models)) add_round(models, ridges);
+      return models;
+    }
+    TuningRound round;
+    round.wanted = options_.greedy.terms;
+    round.select_ridge = models.front().ridge;
+    select(round.wanted, models);
+    round.held_out = choose_held_out_ridge(folds_, ridges, options_, models);
+    round.ridge = models.front().ridge;
+    finish(round, models);
+    return models;
+  }
+
   [[nodiscard]] Models complete(Models models, std::span<const double> ridges) {
     add_rounds(models, ridges);
     if (options_.is_late()) return models;
-    Models unstretched = nothing(folds_, models.front().rounds.front().select_ridge, false);
+    Models unstretched = begun_again(models, false);
     add_rounds(unstretched, ridges);
     return is_better(unstretched, models) ? unstretched : models;
   }
@@ -138,16 +147,49 @@ class TunedSearch {
     return Models(folds.size(), model);
   }
 
+  [[nodiscard]] static Models begun_again(std::span<const TunedModel> models, bool stretches_inputs) {
+    Models result;
+    for (const TunedModel& model : models) {
+      result.push_back(*model.begun);
+      result.back().stretches_inputs = stretches_inputs;
+    }
+    return result;
+  }
+
  private:
   template <class Compute, class Result>
   void unit(std::string_view label, const Compute& compute, Result& result) const {
     journaled(options_.greedy.journal, label, compute, result);
   }
-  // Whether the last rounds brought nothing, where the number of terms is to be found.
+  // The first round of the ridge with the best terms as they were selected. Larger ones are not tried once
+  // held-out rows tell that they are too large.
+  [[nodiscard]] Models with_best_selection(std::span<const double> select_ridges,
+                                           std::span<const double> ridges) {
+    Models best;
+    TuningRound best_round;
+    for (const double ridge : select_ridges) {
+      Models tried = nothing(folds_, ridge, true);
+      const TuningRound round = begin_round(tried, ridges);
+      if (best.empty() || round.held_out < best_round.held_out) {
+        best = std::move(tried);
+        best_round = round;
+      } else if (are_clearly_worse(folds_, tried, best)) {
+        break;
+      }
+      if (options_.is_late()) break;
+    }
+    end_round(best_round, best, ridges);
+    return best;
+  }
+
+  // Whether a round made it worse; or, where the number of terms is to be found, the last ones brought
+  // nothing.
   [[nodiscard]] bool has_ceased(const Models& models) const {
     constexpr std::ptrdiff_t kVain = 2;
     const std::vector<TuningRound>& rounds = models.front().rounds;
-    if (!options_.chooses_size || rounds.empty()) return false;
+    if (rounds.empty()) return false;
+    if (models.front().is_enough) return true;
+    if (!options_.chooses_size) return false;
     return rounds.end() - std::ranges::min_element(rounds, {}, &TuningRound::held_out) > kVain;
   }
   [[nodiscard]] bool is_complete(const Models& models) const {
@@ -157,7 +199,8 @@ class TunedSearch {
   [[nodiscard]] static bool is_better(const Models& models, const Models& others) {
     return models.front().held_out() < others.front().held_out();
   }
-  [[nodiscard]] bool is_clearly_worse(const Models& models, const Models& others) const {
+  // By more than a standard error, in a race.
+  [[nodiscard]] bool is_worse(const Models& models, const Models& others) const {
     if (!options_.is_race) return false;
     const PairedLosses losses =
         paired_losses(held_out_losses(folds_, models), held_out_losses(folds_, others));
@@ -175,7 +218,7 @@ class TunedSearch {
     const double ridge = earlier.back().select_ridge;
     select_for(ridge, next);
     add_round(next, ridges);
-    if (!ridges.empty() && kLarger * ridge <= ridges.back() && is_clearly_worse(next, models)) {
+    if (!ridges.empty() && kLarger * ridge <= ridges.back() && is_worse(next, models)) {
       Models other = models;
       select_for(kLarger * ridge, other);
       add_round(other, ridges);
@@ -194,19 +237,28 @@ class TunedSearch {
 
   void add_round(Models& models, std::span<const double> ridges) {
     unit(
-        "round", [&] { make_round(models, ridges); }, models);
+        "round", [&] { end_round(begin_round(models, ridges), models, ridges); }, models);
   }
-  void make_round(Models& models, std::span<const double> ridges) {
+
+  // Terms are selected, but not tuned yet.
+  [[nodiscard]] TuningRound begin_round(Models& models, std::span<const double> ridges) {
     const std::vector<TuningRound>& earlier = models.front().rounds;
     TuningRound round;
     const Index before = earlier.empty() ? 0 : earlier.back().wanted;
     round.wanted = *std::ranges::upper_bound(options_.round_ends, before);
     round.select_ridge = models.front().ridge;
     select(round.wanted, models);
-    if (asks_held_out_rows()) choose_ridge(ridges, models);
+    if (earlier.empty()) {
+      for (TunedModel& model : models) model.begun = std::make_shared<TunedModel>(model);
+    }
+    if (asks_held_out_rows()) round.held_out = choose_held_out_ridge(folds_, ridges, options_, models);
+    return round;
+  }
+
+  void end_round(TuningRound round, Models& models, std::span<const double> ridges) {
     round.ridge = models.front().ridge;
     round.steps = tune_all(options_.most_steps, models);
-    if (asks_held_out_rows()) round.held_out = choose_ridge(ridges, models);
+    if (asks_held_out_rows()) round.held_out = choose_held_out_ridge(folds_, ridges, options_, models);
     finish(round, models);
   }
 
@@ -230,9 +282,11 @@ class TunedSearch {
 
   // Adds atoms until there are so many.
   void select(Index terms, Models& models) {
-    for (std::size_t f = 0; f < folds_.size(); ++f)
+    for (std::size_t f = 0; f < folds_.size(); ++f) {
+      if (models[f].active.size() >= terms) continue;
       unit(
           "terms", [&] { select(terms, searchable(f, models[f].stretch), models[f]); }, models[f]);
+    }
   }
   void select(Index terms, const Searchable& fold, TunedModel& model) {
     model.candidates = fold.candidates.size();
@@ -336,59 +390,6 @@ class TunedSearch {
     return loss_sum(fold.held_out_problem(rows), active.score());
   }
 
-  // Fits the coefficients with each of the ridges; those that suit the held-out rows best stay. Returns their
-  // mean loss.
-  double choose_ridge(std::span<const double> ridges, Models& models) {
-    Models start = models;
-    double best_loss = std::numeric_limits<double>::infinity();
-    double n_rows = 0;
-    // The same for all ridges.
-    std::vector<BlockedRows> rows;
-    std::vector<BlockedRows> held_out;
-    std::vector<Matrix> products;
-    std::vector<std::vector<double>> hessians(folds_.size());  // of the last ridge
-    for (std::size_t f = 0; f < folds_.size(); ++f) {
-      stop_if_over(options_.end);
-      Workers& workers = folds_[f].problem.workers;
-      rows.push_back(folds_[f].problem.rows.stretched(models[f].stretch).kept(workers));
-      held_out.push_back(folds_[f].held_out->rows.stretched(models[f].stretch).kept(workers));
-      n_rows += held_out.back().total_weight();
-      products.push_back(refit_products(folds_[f].problem.with_rows(rows.back()), models[f].active.atoms));
-    }
-    const auto is_best = [&](double ridge) {
-      Models tried = start;
-      double loss = 0;
-      for (std::size_t f = 0; f < folds_.size(); ++f) {
-        stop_if_over(options_.end);
-        TunedModel& model = tried[f];
-        model.ridge = ridge;
-        const FittedCoefficients fitted =
-            fit_coefficients(folds_[f].problem.with_rows(rows[f]), ridge, products[f], model.active,
-                             Accuracy::kGood, hessians[f]);
-        hessians[f] = fitted.hessian_nearby();
-        loss += loss_sum(folds_[f].held_out_problem(held_out[f]), model.active.score());
-        start[f].active = model.active;  // the next ridge is a neighbour
-      }
-      if (!(loss < best_loss)) return false;
-      best_loss = loss;
-      models = std::move(tried);
-      return true;
-    };
-    if (!options_.is_race) {
-      for (const double ridge : ridges) static_cast<void>(is_best(ridge));
-      return best_loss / n_rows;
-    }
-    const auto here = std::ranges::lower_bound(ridges, start.front().ridge) - ridges.begin();
-    const auto first = std::min(here, std::ssize(ridges) - 1);
-    static_cast<void>(is_best(ridges[static_cast<std::size_t>(first)]));
-    auto up = first + 1;
-    while (up < std::ssize(ridges) && is_best(ridges[static_cast<std::size_t>(up)])) ++up;
-    if (up > first + 1) return best_loss / n_rows;  // it rises on the other side
-    auto down = first - 1;
-    while (down >= 0 && is_best(ridges[static_cast<std::size_t>(down)])) --down;
-    return best_loss / n_rows;
-  }
-
   std::span<const TuningFold> folds_;
   const TunedSearchOptions& options_;
   const TunedSearchCallback& on_step_;
@@ -412,6 +413,10 @@ std::vector<TunedModel> begin_tuned(std::span<const TuningFold> folds, std::span
 std::vector<TunedModel> nothing_tuned(std::span<const TuningFold> folds, double ridge,
                                       bool stretches_inputs) {
   return TunedSearch::nothing(folds, ridge, stretches_inputs);
+}
+
+std::vector<TunedModel> begun_again(std::span<const TunedModel> models, bool stretches_inputs) {
+  return TunedSearch::begun_again(models, stretches_inputs);
 }
 
 std::vector<TunedModel> first_tuned_round(std::span<const TuningFold> folds,
@@ -442,6 +447,13 @@ std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds,
                                        const TunedSearchCallback& on_step) {
   return models_of("untuned", folds, {}, options,
                    [&] { return TunedSearch(folds, options, on_step).untuned(select_ridges, ridges); });
+}
+
+std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds, std::vector<TunedModel> begun,
+                                       std::span<const double> ridges, const TunedSearchOptions& options,
+                                       const TunedSearchCallback& on_step) {
+  return models_of("untuned", folds, begun, options,
+                   [&] { return TunedSearch(folds, options, on_step).untuned(begun, ridges); });
 }
 
 TunedModel select_all(const Problem& problem, const TunedSearchOptions& options,

@@ -64,12 +64,15 @@ struct TunedModel {
   std::vector<double> stretch;  // of each input
   double ridge = 0;
   bool stretches_inputs = true;  // or only atoms are moved
+  bool is_enough = false;        // a further round made held-out rows worse
   // Of the candidates that were selected from at last; see Candidates.
   Index candidates = 0;
   std::vector<double> sigmas;
   std::vector<double> kernel_weights;
   std::vector<TuningRound> rounds;
   std::vector<std::shared_ptr<const TunedState>> states;  // after each of them
+  // As it was when the terms of its first round were selected, and not yet tuned: for searches that begin so.
+  std::shared_ptr<const TunedModel> begun;
 
   // As it was after so many rounds.
   [[nodiscard]] TunedModel after(std::size_t count) const;
@@ -116,7 +119,9 @@ using TunedSearchCallback = std::function<void(Index terms, int tuning_step, dou
 // For a race: without terms yet, ...
 [[nodiscard]] std::vector<TunedModel> nothing_tuned(std::span<const TuningFold> folds, double ridge,
                                                     bool stretches_inputs);
-// ... the first round with each of these ridges, of which the best is returned, ...
+// ... or with those of the first round of these, which are not tuned yet, ...
+[[nodiscard]] std::vector<TunedModel> begun_again(std::span<const TunedModel> models, bool stretches_inputs);
+// ... the first round, its terms selected for the one of these ridges that is best before tuning, ...
 [[nodiscard]] std::vector<TunedModel> first_tuned_round(std::span<const TuningFold> folds,
                                                         std::span<const double> select_ridges,
                                                         std::span<const double> ridges,
@@ -135,6 +140,12 @@ using TunedSearchCallback = std::function<void(Index terms, int tuning_step, dou
                                                      std::span<const double> ridges,
                                                      const TunedSearchOptions& options,
                                                      const TunedSearchCallback& on_step);
+// From terms that were selected already.
+[[nodiscard]] std::vector<TunedModel> select_untuned(std::span<const TuningFold> folds,
+                                                     std::vector<TunedModel> begun,
+                                                     std::span<const double> ridges,
+                                                     const TunedSearchOptions& options,
+                                                     const TunedSearchCallback& on_step);
 // The loss of each held-out row, fold after fold, and its weight (none: 1).
 struct HeldOutLosses {
   std::vector<double> losses;
@@ -143,6 +154,10 @@ struct HeldOutLosses {
 [[nodiscard]] HeldOutLosses held_out_losses(std::span<const TuningFold> folds,
                                             std::span<const TunedModel> models);
 [[nodiscard]] PairedLosses paired_losses(const HeldOutLosses& first, const HeldOutLosses& second);
+// Whether held-out rows tell that the first ones are worse: by more than two standard errors of the
+// difference, row by row.
+[[nodiscard]] bool are_clearly_worse(std::span<const TuningFold> folds, std::span<const TunedModel> models,
+                                     std::span<const TunedModel> others);
 // All terms selected from all rows, with the ridge of the options, and none of them tuned.
 [[nodiscard]] TunedModel select_all(const Problem& problem, const TunedSearchOptions& options,
                                     const TunedSearchCallback& on_step);

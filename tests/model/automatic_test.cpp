@@ -233,6 +233,43 @@ TEST(Automatic, AQuickValidationUsesOneFoldOfSomeRows) {
   EXPECT_FALSE(can_validate_quickly({table.x.view(), classes}));
 }
 
+TEST(Automatic, AQuickValidationClimbsToARidgeBetweenWorseOnes) {
+  const Table table;
+  AllOptions options = plain_options();
+  options.features = "linear + hinge(knots=20) + step(knots=20)";
+  options.terms = 20;
+  set(options, "engine", "lazy");
+  CrossValidationOptions quick = quick_validation();
+  const CrossValidation some = cross_validate({table.x.view(), table.y}, options, quick).cross_validation;
+  const std::vector<double>& ridges = some.ridges;
+  EXPECT_TRUE(std::ranges::is_sorted(ridges));
+  EXPECT_GE(ridges.size(), 3U);
+  EXPECT_LT(ridges.size(), quick.ridges.size());
+  EXPECT_EQ(some.mean.rows, std::ssize(ridges));
+  // Whatever the engine.
+  set(options, "engine", "gram");
+  EXPECT_EQ(cross_validate({table.x.view(), table.y}, options, quick).cross_validation.ridges, ridges);
+  set(options, "engine", "lazy");
+  // The first two, which are far apart, and those beside the best one.
+  for (const double first : {0.01, 10.0}) EXPECT_TRUE(std::ranges::count(ridges, first)) << first;
+  const auto best = std::ranges::find(quick.ridges, some.chosen.ridge);
+  ASSERT_NE(best, quick.ridges.end());
+  if (best != quick.ridges.begin()) {
+    EXPECT_TRUE(std::ranges::count(ridges, *(best - 1)));
+  }
+  if (best + 1 != quick.ridges.end()) {
+    EXPECT_TRUE(std::ranges::count(ridges, *(best + 1)));
+  }
+  // Each as if it were the only one.
+  for (std::size_t i = 0; i < ridges.size(); ++i) {
+    CrossValidationOptions one = quick;
+    one.ridges = {ridges[i]};
+    const CrossValidation alone = cross_validate({table.x.view(), table.y}, options, one).cross_validation;
+    EXPECT_NEAR(some.mean(static_cast<Index>(i), some.mean.cols - 1), alone.chosen.mean,
+                1e-9 * alone.chosen.mean);
+  }
+}
+
 TEST(Automatic, TermsThatAreNotFoundAgainInTheOtherHalfAreAWarning) {
   const Table table;
   AllOptions options = plain_options();

@@ -292,6 +292,52 @@ TEST(TunedSearch, ARaceEndsWhereMoreTermsMakeHeldOutRowsWorse) {
   EXPECT_LT(raced.back().held_out, all.back().held_out);
 }
 
+TEST(TunedSearch, WhatHeldOutRowsAreDoneWithIsNotTriedAgain) {
+  const Search search;
+  Workers workers(2);
+  const std::vector<double> ridges = {1e-4};
+  const TuningFold fold{search.problem(workers), HeldOutRows{search.held_out.rows, search.held_out.y}};
+  const std::span<const TuningFold> folds(&fold, 1);
+  TunedSearchOptions options = search.options(4);
+  options.round_ends = rounds_of(2, 4);
+  options.is_race = true;
+  std::vector<TunedModel> models = nothing_tuned(folds, ridges[0], true);
+  models = with_rounds(folds, std::move(models), 1, ridges, options, {});
+  models.front().is_enough = true;
+  EXPECT_EQ(with_rounds(folds, models, 100, ridges, options, {}).front().rounds.size(), 1U);
+  models.front().is_enough = false;
+  EXPECT_EQ(with_rounds(folds, models, 100, ridges, options, {}).front().rounds.size(), 2U);
+}
+
+TEST(TunedSearch, BeginsAgainWithTheTermsOfItsFirstRound) {
+  const Search search;
+  Workers workers(2);
+  const std::vector<double> ridges = {1e-3, 0.1};
+  const TuningFold fold{search.problem(workers), HeldOutRows{search.held_out.rows, search.held_out.y}};
+  const std::span<const TuningFold> folds(&fold, 1);
+  TunedSearchOptions options = search.options(4);
+  options.round_ends = rounds_of(2, 4);
+  options.is_race = true;
+  const std::vector<TunedModel> tuned =
+      with_rounds(folds, nothing_tuned(folds, 0.1, true), 2, ridges, options, {});
+  const std::vector<TunedModel> begun = begun_again(tuned, false);
+  EXPECT_TRUE(begun.front().rounds.empty());
+  EXPECT_EQ(begun.front().active.size(), 2);
+  // As if it had been done from the beginning.
+  const TunedModel again = with_rounds(folds, begun, 1, ridges, options, {}).front();
+  const TunedModel anew =
+      with_rounds(folds, nothing_tuned(folds, 0.1, false), 1, ridges, options, {}).front();
+  EXPECT_EQ(again.held_out(), anew.held_out());
+  EXPECT_EQ(again.active.theta, anew.active.theta);
+  EXPECT_EQ(again.stretch, std::vector<double>(kInputs, 1.0));
+  // And without tuning.
+  const TunedModel untuned = select_untuned(folds, begun, ridges, options, {}).front();
+  ASSERT_EQ(untuned.active.size(), 4);
+  EXPECT_EQ(untuned.rounds.front().steps, 0);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(untuned.active.atoms[i].parameters, begun.front().active.atoms[i].parameters);
+}
+
 TEST(TunedSearch, ARaceClimbsToARidgeThatHeldOutRowsLike) {
   const Search search;
   Workers workers(2);
