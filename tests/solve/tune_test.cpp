@@ -372,7 +372,8 @@ TEST(TunedSearch, AfterItsEndNothingIsDone) {
   Workers workers(2);
   const std::vector<double> ridges = {0.1};
   TunedSearchOptions options = search.options(6);
-  options.end = std::chrono::steady_clock::now();
+  const WorkClock clock;
+  options.end = {&clock, 0};
   EXPECT_THROW(static_cast<void>(search.find(workers, ridges, options)), OutOfTime);
 }
 
