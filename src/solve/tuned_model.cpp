@@ -1,4 +1,4 @@
-// What a tuned search has found: as it was before, and as bytes.
+// What a tuned search begins with and has found: as it was before, and as bytes.
 #include "solve/tuned_search.hpp"
 
 namespace mfga {
@@ -12,6 +12,24 @@ TunedModel TunedModel::after(std::size_t count) const {
   model.stretch = state.stretch;
   model.ridge = state.ridge;
   return model;
+}
+
+std::vector<TunedModel> nothing_tuned(std::span<const TuningFold> folds, double ridge,
+                                      bool stretches_inputs) {
+  TunedModel model;
+  model.stretch.assign(static_cast<std::size_t>(folds.front().problem.rows.inputs()), 1.0);
+  model.ridge = ridge;
+  model.stretches_inputs = stretches_inputs;
+  return std::vector<TunedModel>(folds.size(), model);
+}
+
+std::vector<TunedModel> begun_again(std::span<const TunedModel> models, bool stretches_inputs) {
+  std::vector<TunedModel> result;
+  for (const TunedModel& model : models) {
+    result.push_back(*model.begun);
+    result.back().stretches_inputs = stretches_inputs;
+  }
+  return result;
 }
 
 void archive(Archive& bytes, Tuned& tuned) {

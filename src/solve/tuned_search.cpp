@@ -41,7 +41,7 @@ class TunedSearch {
     if (options_.is_race) return with_best_selection(select_ridges, ridges);
     Models best;
     for (const double ridge : select_ridges) {
-      Models tried = nothing(folds_, ridge, true);
+      Models tried = nothing_tuned(folds_, ridge, true);
       add_round(tried, ridges);
       if (best.empty() || is_better(tried, best)) best = std::move(tried);
       if (options_.is_late()) break;
@@ -65,7 +65,7 @@ class TunedSearch {
   [[nodiscard]] Models untuned(std::span<const double> select_ridges, std::span<const double> ridges) {
     Models best;
     for (const double ridge : select_ridges) {
-      Models models = untuned(nothing(folds_, ridge, false), ridges);
+      Models models = untuned(nothing_tuned(folds_, ridge, false), ridges);
       if (best.empty() || is_better(models, best)) best = std::move(models);
       if (options_.is_late()) break;
     }
@@ -96,7 +96,7 @@ class TunedSearch {
   }
 
   [[nodiscard]] TunedModel repeat(const TunedModel& found) {
-    Models models = nothing(folds_, 0, found.stretches_inputs);
+    Models models = nothing_tuned(folds_, 0, found.stretches_inputs);
     for (TuningRound round : found.rounds) {
       unit(
           "round",
@@ -114,7 +114,7 @@ class TunedSearch {
   }
 
   [[nodiscard]] TunedModel selected() {
-    Models models = nothing(folds_, options_.greedy.penalty.ridge, false);
+    Models models = nothing_tuned(folds_, options_.greedy.penalty.ridge, false);
     TuningRound round;
     round.wanted = options_.greedy.terms;
     round.select_ridge = round.ridge = models.front().ridge;
@@ -125,7 +125,7 @@ class TunedSearch {
 
   // Ends with the rounds that are complete, if there are any.
   [[nodiscard]] TunedModel run() {
-    Models models = nothing(folds_, options_.greedy.penalty.ridge, true);
+    Models models = nothing_tuned(folds_, options_.greedy.penalty.ridge, true);
     try {
       while (!is_complete(models)) {
         Models next = models;
@@ -136,24 +136,6 @@ class TunedSearch {
       if (models.front().rounds.empty()) throw;
     }
     return models.front();
-  }
-
-  [[nodiscard]] static Models nothing(std::span<const TuningFold> folds, double ridge,
-                                      bool stretches_inputs) {
-    TunedModel model;
-    model.stretch.assign(static_cast<std::size_t>(folds.front().problem.rows.inputs()), 1.0);
-    model.ridge = ridge;
-    model.stretches_inputs = stretches_inputs;
-    return Models(folds.size(), model);
-  }
-
-  [[nodiscard]] static Models begun_again(std::span<const TunedModel> models, bool stretches_inputs) {
-    Models result;
-    for (const TunedModel& model : models) {
-      result.push_back(*model.begun);
-      result.back().stretches_inputs = stretches_inputs;
-    }
-    return result;
   }
 
  private:
@@ -168,7 +150,7 @@ class TunedSearch {
     Models best;
     TuningRound best_round;
     for (const double ridge : select_ridges) {
-      Models tried = nothing(folds_, ridge, true);
+      Models tried = nothing_tuned(folds_, ridge, true);
       const TuningRound round = begin_round(tried, ridges);
       if (best.empty() || round.held_out < best_round.held_out) {
         best = std::move(tried);
@@ -408,15 +390,6 @@ std::vector<TunedModel> begin_tuned(std::span<const TuningFold> folds, std::span
   return models_of("two rounds", folds, {}, options, [&] {
     return search.with_rounds(search.first_round(every_other, ridges), kRounds, ridges);
   });
-}
-
-std::vector<TunedModel> nothing_tuned(std::span<const TuningFold> folds, double ridge,
-                                      bool stretches_inputs) {
-  return TunedSearch::nothing(folds, ridge, stretches_inputs);
-}
-
-std::vector<TunedModel> begun_again(std::span<const TunedModel> models, bool stretches_inputs) {
-  return TunedSearch::begun_again(models, stretches_inputs);
 }
 
 std::vector<TunedModel> first_tuned_round(std::span<const TuningFold> folds,

@@ -278,7 +278,7 @@ TEST(ReportParts, SharesOfColumnsAddUpToOneWhereColumnsGoTogether) {
   model.inputs = {{"a", 0, 0, 1}, {"b", 1, 0, 1}, {"c", 2, 0, 1}};
   model.terms = {{{"linear", 1, {0}, {1}, {}}, {50}},
                  {{"linear", 1, {1}, {1}, {}}, {-49}},
-                 {{"polynomial", 1, {0, 2}, {1, 1}, {}}, {1}}};
+                 {{"polynomial", 1, {0, 2}, {1, 1}, {2, 0}}, {1}}};
   const Predictor predictor(model, 1);
   const Explainer explainer(model, 1);
   const std::vector<report::Column> columns = report::columns_of(model);
