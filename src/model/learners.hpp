@@ -105,7 +105,7 @@ struct GreedyTask {
   Deadline deadline = kNever;
   bool keeps_what_there_is = false;
   StepCallback on_step = {};
-  Journal* journal = nullptr;  // null: on_step has to be called for every step
+  Journal* journal = nullptr;      // null: on_step has to be called for every step
   Engine* known_engine = nullptr;  // a lazy one of these rows and candidates, from another fit
 };
 [[nodiscard]] Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& candidates,

@@ -309,10 +309,10 @@ class NewtonRefit final : public Refit {
 
   Problem problem_;
   Penalty penalty_;
-  Index offset_;                     // 1 if there is an intercept
-  ActiveAtoms atoms_;                // of the last solution
-  SquareMatrix hessian_;             // of the sum of the losses; the lower triangle
-  Factor factor_;                    // of that with the ridge
+  Index offset_;          // 1 if there is an intercept
+  ActiveAtoms atoms_;     // of the last solution
+  SquareMatrix hessian_;  // of the sum of the losses; the lower triangle
+  Factor factor_;         // of that with the ridge
 };
 
 }  // namespace
