@@ -46,14 +46,16 @@ def test_an_interrupted_fit_goes_on(estimator, options, table, classes, tmp_path
     pickle.loads(pickle.dumps(model))
 
 
-def test_what_is_wrong_is_said(table, quick, tmp_path):
+def test_what_is_wrong_is_said(table, tmp_path):
     x, y = table
     path = str(tmp_path / "fit.checkpoint")
-    model = MFGARegressor(**{**quick, "terms": 20}, random_state=1)
+    calls = []
+    model = MFGARegressor(terms=5, features="linear + hinge", random_state=1)
+    model.set_params(callback=lambda progress: calls.append(progress.terms)).fit(x, y)
     with pytest.raises(ValueError, match="`resume` is for a `checkpoint`"):
         model.fit(x, y, resume=True)
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(callback=interrupting(10)).fit(x, y, checkpoint=path)
+        model.set_params(callback=interrupting(int(0.6 * len(calls)))).fit(x, y, checkpoint=path)
     model.set_params(callback=None)
     with pytest.raises(ValueError, match="`resume` goes on from it"):
         model.fit(x, y, checkpoint=path)

@@ -81,7 +81,7 @@ class DescentRefit final : public FactoredRefit {
 
   // From descent.start, which becomes the minimum.
   static void minimise(Descent& descent, Accuracy accuracy, RefitReport& report) {
-    constexpr double kFullTolerance = 1e-11;
+    constexpr double kFullTolerance = 1e-13;
     constexpr double kRoughTolerance = 1e-4;
     constexpr int kMostSteps = 1000;
     constexpr int kMostGoodSteps = 100;
