@@ -235,6 +235,12 @@ std::string text_from_sums(const TrainCommand& command, const FitResult& result)
 void print_tuning(const FitReport& report, double ridge) {
   const TuningReport& tuning = report.tuning;
   if (!tuning.is_tried) return;
+  if (report.scales && report.scales->is_standard) {
+    print(
+        "standard scales for all columns: mean loss of held-out rows {:.5g}, {:.5g} with quantiles of those "
+        "with heavy tails\n",
+        report.scales->held_out_standard, report.scales->held_out_quantile);
+  }
   int steps = 0;
   for (const PathStep& step : report.path) steps += step.tuning_steps;
   if (tuning.is_used)
@@ -245,6 +251,13 @@ void print_tuning(const FitReport& report, double ridge) {
           tuning.held_out_without);
   }
   print("\n");
+}
+
+Json scales_to_json(const std::optional<TriedScales>& scales) {
+  if (!scales) return {};
+  return {{"quantile", scales->held_out_quantile},
+          {"standard", scales->held_out_standard},
+          {"chosen", scales->is_standard ? "standard" : "quantile"}};
 }
 
 }  // namespace
@@ -294,6 +307,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["peak_rss_mib"] = peak_memory_mib();
   json["model"] = command.model_path.empty() ? Json() : Json(command.model_path);
   json["report"] = command.report_path.empty() ? Json() : Json(command.report_path);
+  json["scales"] = scales_to_json(report.scales);
   json["tuning"] = tuning_to_json(report.tuning);
   json["sizes"] = sizes_to_json(report.sizes);
   json["metric_rounds"] = report.metric_rounds;

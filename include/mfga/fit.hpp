@@ -60,6 +60,14 @@ struct PathStep {
   int tuning_steps = 0;  // all terms were tuned after this step, by so many moves
 };
 
+// What held-out rows say of columns with heavy tails: mean losses of models that see them by their quantiles,
+// or like the other columns.
+struct TriedScales {
+  double held_out_quantile = 0;
+  double held_out_standard = 0;
+  bool is_standard = false;  // clearly better
+};
+
 struct FitReport {
   std::string engine;
   std::string features;
@@ -79,6 +87,7 @@ struct FitReport {
   // Of the first terms learned from each half of the rows, the part that is found again in the other half's,
   // up to a correlation of 0.9; negative if that was not tried.
   double stability = -1;
+  std::optional<TriedScales> scales;  // if held-out rows were asked
   TuningReport tuning;
   std::vector<TriedSize> sizes;  // if the number of terms was chosen by held-out rows
   std::vector<TriedSize>

@@ -57,6 +57,15 @@ nb::list rows_of(const Matrix& matrix) {
   return rows;
 }
 
+nb::object scales_of(const std::optional<TriedScales>& scales) {
+  if (!scales) return nb::none();
+  nb::dict entry;
+  entry["quantile"] = scales->held_out_quantile;
+  entry["standard"] = scales->held_out_standard;
+  entry["chosen"] = scales->is_standard ? "standard" : "quantile";
+  return entry;
+}
+
 nb::dict choice_of(const ValidatedChoice& choice) {
   nb::dict entry;
   entry["ridge"] = choice.ridge;
@@ -112,6 +121,7 @@ nb::dict report_of(const FitResult& result) {
   entry["kernel_weights"] = report.kernel_weights;
   entry["sigmas"] = report.sigmas;
   entry["stability"] = report.stability >= 0 ? nb::object(nb::float_(report.stability)) : nb::none();
+  entry["scales"] = scales_of(report.scales);
   entry["tuning"] = tuning_of(report.tuning);
   entry["sizes"] = sizes_of(report);
   entry["cross_validation"] = validation_of(result.cross_validation);

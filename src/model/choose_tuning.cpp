@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 
+#include "model/choosing_folds.hpp"
 #include "model/tuning_work.hpp"
 
 namespace mfga {
@@ -13,23 +14,6 @@ namespace {
 constexpr int kMostJudgedSteps = 128;  // of one tuning, where held-out rows say when to stop
 
 using Models = std::vector<TunedModel>;
-
-// How much is tried.
-struct Extent {
-  Index most_rows;       // to choose and judge with
-  Index first_rows;      // to learn from in the first heat of a race
-  int first_steps;       // and how far terms are tuned there
-  Index held_out_rows;   // that all folds have together, if there are as many
-  std::size_t in_final;  // dictionaries that are compared with all rows to choose with
-};
-
-// Coefficients of several outputs move along with the terms: that takes more steps, and each is a single look
-// at the rows.
-Extent extent_of(Effort effort, Index outputs) {
-  const int steps = outputs > 1 ? 4 : 1;
-  if (effort == Effort::kQuick) return {5000, 1500, 8 * steps, 1000, 1};
-  return {20000, 3000, 16 * steps, 3000, 3};
-}
 
 // The models of two searches, by the loss of each held-out row.
 PairedLosses compared(std::span<const TuningFold> folds, const Models& first, const Models& second) {
@@ -50,44 +34,6 @@ std::size_t simplest_of_the_best(std::span<const TuningFold> folds, const std::v
   };
   return static_cast<std::size_t>(std::find_if(models.begin(), best, is_as_good) - models.begin());
 }
-
-// The folds of the rows to choose with; each has its own metric where one is learned.
-class ChoosingFolds {
- public:
-  ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds) {
-    for (Index fold = 0; fold < folds.count(); ++fold)
-      add(work, data, folds.training(fold), folds.held_out(fold));
-    refer_to(work);
-  }
-  // One of these, with every so many of its rows to learn from.
-  ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds, Index most_rows) {
-    const std::vector<Index> all = folds.training(0);
-    const Index apart = (std::ssize(all) + most_rows - 1) / most_rows;
-    std::vector<Index> some;
-    for (Index i = 0; i < std::ssize(all); i += apart) some.push_back(all[static_cast<std::size_t>(i)]);
-    add(work, data, some, folds.held_out(0));
-    refer_to(work);
-  }
-  [[nodiscard]] std::span<const TuningFold> folds() const { return folds_; }
-  [[nodiscard]] bool has_one_target() const {
-    return std::ranges::any_of(data_, [](const FoldData& fold) { return fold.training.has_one_target(); });
-  }
-
- private:
-  void add(Work& work, const PreparedData& data, const std::vector<Index>& training,
-           const std::vector<Index>& held_out) {
-    data_.push_back(fold_data(work, data, nullptr, training, held_out));
-  }
-  void refer_to(const Work& work) {
-    for (const FoldData& fold : data_) {
-      folds_.push_back({fold.training.problem(work.workers),
-                        HeldOutRows{fold.held_out.rows, fold.held_out.target.values}});
-    }
-  }
-
-  std::vector<FoldData> data_;
-  std::vector<TuningFold> folds_;
-};
 
 // A dictionary and the models that the folds learned with it.
 struct Choice {

@@ -139,10 +139,11 @@ class Fit {
     }
     if (dictionary.needs_sigma()) find_width(work_, data);
     std::shared_ptr<const Candidates> candidates = make_candidates(work_, data, dictionary);
-    report_.prepare_seconds = work_.lap();
+    report_.prepare_seconds += work_.lap();
     report_.select = option_text(FitOptions{.select = plan_.select}, fit_option_table(), "select");
 
     const std::optional<JudgedRows> judged = judged_rows(work_, plain, *candidates, engine);
+    if (judged && take_standard_scales(data, *judged, dictionaries)) return learn_by_selection(data);
     double ridge = plan_.penalty.ridge;
     GreedyTask task = whole_task(work_, plan_.penalty);
     if (plan_.chooses_terms) task.terms = kUsualTerms;  // until held-out rows have chosen
@@ -227,6 +228,31 @@ class Fit {
     return learned;
   }
 
+  // If held-out rows clearly prefer them to automatic ones, and scales were not given. They are asked once.
+  bool take_standard_scales(PreparedData& data, const JudgedRows& judged,
+                            const AutomaticDictionaries& dictionaries) {
+    const FitOptions& options = plan_.options;
+    const bool are_given = options.scale || !plan_.paper.is_own() || options.start != nullptr;
+    if (report_.scales || are_given || options.metric != Metric::kNone || !have_quantiles(data)) return false;
+    Plan with_standard = plan_;
+    with_standard.options.scale = ScaleKind::kStandard;
+    Standardisation standard;
+    PreparedData other = prepare(data_, counted_, with_standard, workers_, standard);
+    try {
+      // The last dictionary is that of terms that depend on scales most.
+      report_.scales = compare_scales(work_, data, other, judged, dictionaries.list.back());
+    } catch (const OutOfTime&) {
+      if (control_.is_stopped()) throw;
+      report_.cut_short.emplace_back("the choice of scales");
+    }
+    report_.tune_seconds += work_.lap();
+    if (!report_.scales || !report_.scales->is_standard) return false;
+    data = std::move(other);
+    describe_table(data_, data.inputs, standard.missing, model_);
+    work_.names = model_.formula_names();
+    return true;
+  }
+
   [[nodiscard]] AutomaticDictionaries planned_dictionaries(const PreparedData& data) const {
     if (!plan_.options.features.empty()) return {{plan_.options.features}, 0};
     if (!plan_.paper.preset) return automatic_dictionaries(data.rows, workers_);
@@ -285,7 +311,7 @@ class Fit {
     }
     work_.phase = "";
     work_.done = -1;
-    report_.tune_seconds = work_.lap();
+    report_.tune_seconds += work_.lap();
     return choice;
   }
 
@@ -445,47 +471,6 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
 }
 
 }  // namespace
-
-void Learned::tell(const PreparedTarget& target, Model& model, FitReport& report) const {
-  for (std::size_t i = 0; i < active.atoms.size(); ++i) {
-    const std::span<const double> theta = active.theta_of(i);
-    model.terms.push_back({active.atoms[i], {theta.begin(), theta.end()}});
-  }
-  for (std::size_t k = 0; k < model.outputs.size(); ++k)
-    model.outputs[k].intercept = active.intercepts[k] + target.outputs[k].intercept;
-  report.engine = engine;
-  report.features = features;
-  report.candidates = candidates;
-  report.sigmas = sigmas;
-  report.kernel_weights = kernel_weights;
-  report.dependent_atoms = dependent_atoms;
-  report.initial_risk = initial_risk;
-  report.path = path;
-}
-
-double Work::lap() {
-  const double now = plan.times.seconds();
-  const double seconds = now - last_lap;
-  last_lap = now;
-  return seconds;
-}
-
-void Work::show_search(Index terms, double risk, int tuning_steps) const {
-  Progress state{terms, plan.terms, risk, plan.times.seconds()};
-  state.tuning_steps = tuning_steps;
-  state.phase = phase;
-  state.done = done;
-  workers.show(state);
-}
-
-void Work::show_validation(double part) const {
-  if (part >= 1) return;
-  stop_if_over(plan.times.deadline(Timetable::kPartOfValidation));
-  Progress state;
-  state.validated = part;
-  state.seconds = plan.times.seconds();
-  workers.show(state);
-}
 
 FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress,
               ThreadPool* pool, const Checkpoint& checkpoint) {

@@ -15,6 +15,10 @@ void archive(Archive& bytes, TuningReport& tuning) {
   bytes(tuning.is_tried, tuning.is_used, tuning.reason, tuning.held_out_without, tuning.held_out_with);
 }
 
+void archive(Archive& bytes, TriedScales& scales) {
+  bytes(scales.held_out_quantile, scales.held_out_standard, scales.is_standard);
+}
+
 void archive(Archive& bytes, BestOfSomeRows& best) {
   bool is_there = best.model_.has_value();
   bytes(is_there);

@@ -9,5 +9,6 @@ void archive_choices(Archive& bytes, FitReport& report);
 void archive(Archive& bytes, TriedSize& size);
 void archive(Archive& bytes, TriedDictionary& tried);
 void archive(Archive& bytes, TuningReport& tuning);
+void archive(Archive& bytes, TriedScales& scales);
 
 }  // namespace mfga

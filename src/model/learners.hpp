@@ -10,6 +10,7 @@
 
 #include "features/candidates.hpp"
 #include "mfga/cross_validation.hpp"
+#include "mfga/fit.hpp"
 #include "model/plan.hpp"
 #include "model/prepared_data.hpp"
 #include "solve/cross_validation.hpp"
@@ -160,6 +161,14 @@ struct JudgedRows {
 // Nothing, if there are too few rows.
 [[nodiscard]] std::optional<JudgedRows> judged_rows(Work& work, const PreparedData& data,
                                                     const Candidates& candidates, EngineKind engine);
+
+// Whether some inputs are quantiles.
+[[nodiscard]] bool have_quantiles(const PreparedData& data);
+// The same rows with automatic and with standard scales: what models of few of them, with this dictionary,
+// lose on others. Nothing, if that cannot be told.
+[[nodiscard]] std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automatic,
+                                                        const PreparedData& standard, const JudgedRows& rows,
+                                                        const std::string& features);
 
 // What held-out rows say of dictionaries, ridges, and of tuning.
 struct TuningChoice {

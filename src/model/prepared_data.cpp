@@ -109,6 +109,7 @@ void describe_table(const TrainingData& data, const std::vector<InputColumn>& in
   model.unnamed_columns = data.unnamed_columns;
   model.text_columns = data.text_columns;
   model.missing_texts = data.missing_texts;
+  model.inputs.clear();
   for (const InputColumn& input : inputs) {
     std::string name = column_name(data, input.column);
     if (input.is_missing) name = level_name(name, std::string(kMissingLevel));

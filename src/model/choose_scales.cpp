@@ -1,0 +1,58 @@
+// Whether columns with heavy tails are seen by their quantiles or, like all others, in deviations: for rare
+// values far out in a column of mostly equal ones, quantiles can be much the worse.
+#include <algorithm>
+#include <string>
+
+#include "model/choosing_folds.hpp"
+#include "model/fit_archive.hpp"
+#include "model/tuning_work.hpp"
+
+namespace mfga {
+namespace {
+
+// As in the first heat of a race; what held-out rows lose by each.
+HeldOutLosses losses_of_a_round(Work& work, const ChoosingFolds& folds, const PreparedData& data,
+                                const std::string& features, int steps) {
+  const std::vector<double> all = work.plan.ridges();
+  std::vector<double> ridges = all;
+  std::ranges::sort(ridges);
+  std::vector<double> select_ridges;
+  for (std::size_t i = 0; i < ridges.size(); i += 2) select_ridges.push_back(ridges[i]);
+  const Dictionary dictionary(features);
+  TunedSearchOptions options = search_options(work, data, dictionary, {work.plan.penalty.ridge, 0}, steps);
+  options.is_race = true;
+  const std::vector<TunedModel> models =
+      first_tuned_round(folds.folds(), select_ridges, ridges, options, progress_of(work));
+  return held_out_losses(folds.folds(), models);
+}
+
+}  // namespace
+
+bool have_quantiles(const PreparedData& data) {
+  return std::ranges::any_of(data.inputs, [](const InputColumn& input) { return !input.warp.knots.empty(); });
+}
+
+std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automatic,
+                                          const PreparedData& standard, const JudgedRows& rows,
+                                          const std::string& features) {
+  constexpr double kClear = 2;  // standard errors
+  const Extent extent = extent_of(work.plan.options.effort, automatic.problem(work.workers).outputs());
+  const ChoosingFolds few(work, automatic, rows.choosing, extent.first_rows);
+  if (few.has_one_target()) return std::nullopt;
+  const ChoosingFolds same_few(work, standard, rows.choosing, extent.first_rows);
+  work.phase = "choosing scales";
+  TriedScales tried;
+  const auto compare = [&] {
+    const PairedLosses losses =
+        paired_losses(losses_of_a_round(work, few, automatic, features, extent.first_steps),
+                      losses_of_a_round(work, same_few, standard, features, extent.first_steps));
+    const double unit = automatic.target.loss_unit();
+    tried = {unit * losses.first, unit * losses.second,
+             losses.first - losses.second > kClear * losses.standard_error};
+  };
+  journaled(work.journal, "scales", compare, tried);
+  work.phase = "";
+  return tried;
+}
+
+}  // namespace mfga
