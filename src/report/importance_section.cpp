@@ -23,16 +23,15 @@ std::string columns_table(const Content& content, std::span<const ColumnImportan
   const auto size = [&](const ColumnImportance& one) { return is_known ? one.loss : one.share; };
   double largest = 1e-300;
   for (const ColumnImportance& one : importance.columns) largest = std::max(largest, std::abs(size(one)));
-  // As many decimals as show four digits of the largest.
-  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(largest))), 0, 12);
+  const int decimals = charts::decimals_of(largest);
   std::string rows;
   for (const ColumnImportance& one : columns) {
     fmt::format_to(std::back_inserter(rows), "<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td>",
                    shown_text(content.column(one.column).name), bar_html(size(one) / largest));
     if (is_known)
       fmt::format_to(std::back_inserter(rows), "<td>{}</td><td class=\"soft\">\u00b1 {}</td>",
-                     fmt::format("{}{:.{}f}", one.loss < 0 ? "\u2212" : "+", std::abs(one.loss), decimals),
-                     fmt::format("{:.{}f}", one.standard_error, decimals));
+                     charts::signed_fixed_text(one.loss, decimals),
+                     charts::fixed_text(one.standard_error, decimals));
     fmt::format_to(std::back_inserter(rows), "<td>{}</td><td>{}</td></tr>\n", charts::percent_text(one.share),
                    one.terms);
   }

@@ -66,7 +66,7 @@ pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mo
 .curve .line { stroke-width: 2; }
 .stem { stroke: currentColor; stroke-width: 3; opacity: .55; }
 .chosen { fill: var(--page); stroke: var(--orange); stroke-width: 2.4; }
-.label { font-weight: 600; }
+.label { font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 3px; }
 .cell { fill: currentColor; }
 svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
 .legend { display: flex; align-items: center; gap: .5rem; font-size: .82rem; color: var(--soft); margin: .3rem 0 0;
