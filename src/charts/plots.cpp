@@ -24,7 +24,7 @@ double width_of_label(const Curve& curve) {
 double room_for_labels(const std::vector<Curve>& curves) {
   double width = 0;
   for (const Curve& curve : curves) width = std::max(width, width_of_label(curve));
-  return width == 0 ? 14 : kLabelGap + 2 + width;
+  return width == 0 ? 14 : kLabelGap + 6 + width;  // labels are bold
 }
 
 // The labels of how many ticks stand side by side without touching: 1: all; 2: those of every other one.
@@ -34,17 +34,8 @@ std::size_t labels_apart(const Axis& axis) {
   std::size_t letters = 1;
   for (const double tick : ticks) letters = std::max(letters, letters_of(tick_text(tick)));
   const double room = axis.position(ticks[1]) - axis.position(ticks[0]);
-  return static_cast<std::size_t>(std::ceil((kLabelGap + kLetterWidth * static_cast<double>(letters)) / room));
-}
-
-// The points of a curve that is level up to the next one.
-std::vector<Point> stepped(const std::vector<Point>& points) {
-  std::vector<Point> result;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (i > 0) result.push_back({points[i].x, points[i - 1].y});
-    result.push_back(points[i]);
-  }
-  return result;
+  return static_cast<std::size_t>(
+      std::ceil((kLabelGap + kLetterWidth * static_cast<double>(letters)) / room));
 }
 
 class LinePlot {
@@ -99,8 +90,7 @@ class LinePlot {
 
   void draw_curve(const Curve& curve) {
     add("<g class=\"curve {}{}\"><path class=\"line\" d=\"{}\"/>", curve.style,
-        curve.is_dashed ? " dashed" : "",
-        frame_.path(curve.is_stepped ? stepped(curve.points) : curve.points));
+        curve.is_dashed ? " dashed" : "", frame_.path(curve.points));
     for (const Point& point : curve.points) {
       if (!curve.has_markers) break;
       add(R"(<circle class="marker" cx="{:.1f}" cy="{:.1f}" r="3.2"/>)", frame_.x(point.x),

@@ -140,8 +140,9 @@ class EffectFigures {
     const std::string missing =
         effect.missing.empty()
             ? ""
-            : fmt::format("; missing in {} of the rows: {}", charts::percent_text(effect.missing_rows),
-                          value_text(effect, outputs)(effect.missing[static_cast<std::size_t>(outputs.front())]));
+            : fmt::format(
+                  "; missing in {} of the rows: {}", charts::percent_text(effect.missing_rows),
+                  value_text(effect, outputs)(effect.missing[static_cast<std::size_t>(outputs.front())]));
     const std::string what = outputs.size() > 1 ? "mean probability, of the classes it moves most"
                                                 : shown_title(model_, outputs.front());
     const std::size_t levels = content_.column(effect.column).levels.size();

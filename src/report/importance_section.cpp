@@ -29,7 +29,7 @@ std::string columns_table(const Content& content, std::span<const ColumnImportan
     fmt::format_to(std::back_inserter(rows), "<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td>",
                    shown_text(content.column(one.column).name), bar_html(size(one) / largest));
     if (is_known)
-      fmt::format_to(std::back_inserter(rows), "<td>{}</td><td class=\"soft\">\u00b1 {}</td>",
+      fmt::format_to(std::back_inserter(rows), "<td>{} <span class=\"error\">\u00b1 {}</span></td>",
                      charts::signed_fixed_text(one.loss, decimals),
                      charts::fixed_text(one.standard_error, decimals));
     fmt::format_to(std::back_inserter(rows), "<td>{}</td><td>{}</td></tr>\n", charts::percent_text(one.share),
@@ -39,7 +39,7 @@ std::string columns_table(const Content& content, std::span<const ColumnImportan
       "columns by importance",
       fmt::format("<table><thead><tr><th scope=\"col\">column</th>{}<th scope=\"col\">share of variance</th>"
                   "<th scope=\"col\">terms</th></tr></thead>\n<tbody>{}</tbody></table>\n",
-                  is_known ? fmt::format("<th scope=\"colgroup\" colspan=\"3\">growth of {}</th>",
+                  is_known ? fmt::format("<th scope=\"colgroup\" colspan=\"2\">growth of {}</th>",
                                          charts::escape_html(importance.measure))
                            : "<th scope=\"col\"></th>",
                   rows));
