@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer rows and repeats, to see that it works")
     arguments = parser.parse_args()
     quick = arguments.quick
-    rows, repeats = (20000, 3) if quick else (1_000_000, 7)
+    rows, repeats = (20000, 3) if quick else (1_000_000, 3)
     x, y, test_x, test_y = train_and_test(arguments.table, quick)
     # The same rows over and over: their number matters, not their values.
     many = np.resize(test_x, (rows, x.shape[1]))

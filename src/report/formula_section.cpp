@@ -205,8 +205,8 @@ class FormulaSection {
     const std::string text = table_formula_text(model_);
     if (text.size() > kLongestFormula) {
       return fmt::format(
-          "<p class=\"soft\">With nine digits the formula is {} kB long; <code>mfga inspect MODEL --units "
-          "table</code> prints it.</p>\n",
+          "<p class=\"soft\">With nine digits the formula is {} kB long; <code>mfga inspect</code> prints "
+          "it.</p>\n",
           charts::with_thousands(static_cast<Index>(text.size() / 1000)));
     }
     return charts::details_html(
