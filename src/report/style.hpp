@@ -80,7 +80,7 @@ svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
   .facts dd { margin-bottom: .6rem; }
   .figures { gap: .8rem 1.8rem; }
   .figures dd { font-size: 1.25rem; }
-  td.chart { min-width: 4rem; }
+  td.chart { min-width: 2.5rem; }
   .error { display: none; }
   .formula td.chart, .formula th.chart { display: none; }
   .formula td.term { width: auto; }
