@@ -16,32 +16,38 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = ROOT / "build" / "mfga"
-# adult.data has no header.
+# Neither table has a header.
 ADULT_NAMES = (
     "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"
     "capital-loss,hours-per-week,native-country,income"
 )
+# Of the timbre of a song: twelve averages and their covariances.
+YEAR_NAMES = ",".join(["year", *(f"average_{i}" for i in range(1, 13)), *(f"covariance_{i}" for i in range(1, 79))])
 
 
 def run_tool(*arguments):
     subprocess.run([TOOL, *map(str, arguments)], check=True)
 
 
-def named_adult(source, target):
+def with_names(names, source, target):
+    """A copy of a table with a line of names in front; adult.test has a remark at its start."""
     lines = [line for line in source.read_text().splitlines() if line and not line.startswith("|")]
-    target.write_text("\n".join([ADULT_NAMES, *lines]) + "\n")
+    target.write_text("\n".join([names, *lines]) + "\n")
 
 
 def make_pages(data, folder):
     """Train with the defaults, or 40 and 100 terms, and write the page of rows that were not trained on."""
-    named_adult(data / "adult" / "adult.data", folder / "adult.csv")
-    named_adult(data / "adult" / "adult.test", folder / "adult_test.csv")
+    with_names(ADULT_NAMES, data / "adult" / "adult.data", folder / "adult.csv")
+    with_names(ADULT_NAMES, data / "adult" / "adult.test", folder / "adult_test.csv")
     run_tool(
         "train", folder / "adult.csv", "--test", folder / "adult_test.csv", "--report", folder / "adult.html", "--quiet"
     )
-    year = ["--header", "no", "--terms", "40", "--quiet"]
-    run_tool("train", data / "year" / "train.csv", "--target", "0", "--test", data / "year" / "test.csv", *year,
-             "--report", folder / "year.html")  # fmt: skip
+    with_names(YEAR_NAMES, data / "year" / "train.csv", folder / "year.csv")
+    with_names(YEAR_NAMES, data / "year" / "test.csv", folder / "year_test.csv")
+    year = ["--target", "year", "--terms", "40", "--quiet"]
+    run_tool(
+        "train", folder / "year.csv", "--test", folder / "year_test.csv", *year, "--report", folder / "year.html"
+    )
     letter = ["--test-fraction", "0.2", "--terms", "100", "--quiet"]
     run_tool("train", data / "letter" / "letter.csv", *letter, "--report", folder / "letter.html")
 
@@ -51,7 +57,6 @@ def run_guide(folder):
     tools = folder / "tools"
     tools.mkdir()
     (tools / "mfga").symlink_to(TOOL)
-    (tools / "python3").symlink_to(sys.executable)
     path = os.pathsep.join([str(tools), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
     for commands in re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(), flags=re.DOTALL):
         subprocess.run(
@@ -63,15 +68,25 @@ def run_guide(folder):
         )
 
 
+def from_part(text, part):
+    """The page without what comes before a part: a browser without a window does not always scroll."""
+    style = f"header, nav, section:has(~ #{part}) {{ display: none }} body {{ padding-top: 2rem }}"
+    return text.replace("</head>", f"<style>{style} #{part} {{ margin-top: 0 }}</style></head>", 1)
+
+
 def take_picture(browser, page, picture, *, width, height, part="", is_dark=False):
-    """What a window of this size shows where a part of the page begins."""
-    with tempfile.TemporaryDirectory() as profile:
+    """What a window of this size shows of the page, or where a part of it begins."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        shown = folder / "page.html"
+        text = page.read_text(encoding="utf-8")
+        shown.write_text(from_part(text, part) if part else text, encoding="utf-8")
         subprocess.run(
             [
                 browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                "--hide-scrollbars", f"--user-data-dir={profile}",
+                "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}",
                 f"--blink-settings=preferredColorScheme={0 if is_dark else 1}", f"--window-size={width},{height}",
-                f"--screenshot={picture}", page.as_uri() + (f"#{part}" if part else ""),
+                f"--screenshot={picture}", shown.as_uri(),
             ],
             check=True,
             capture_output=True,
@@ -87,7 +102,7 @@ PICTURES = [
     ("letter", "report-letter-2", {"width": 390, "height": 1300}),
     ("page", "guide-page", {"width": 1280, "height": 1040}),
     ("page", "guide-effects", {"width": 1280, "height": 1060, "part": "effects"}),
-    ("page", "guide-size", {"width": 1280, "height": 620, "part": "size"}),
+    ("page", "guide-size", {"width": 800, "height": 560, "part": "size"}),
 ]
 
 

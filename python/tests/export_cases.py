@@ -1,4 +1,4 @@
-"""Models of every family, scale, loss and kind of column, with rows to ask them about, for test_export.py."""
+"""Models of every family, scale, loss and kind of column, with rows to ask them about, for test_export*.py."""
 
 import json
 import pathlib
@@ -188,3 +188,32 @@ def golden_cases(rng):
             path = pathlib.Path(folder, "model.json")
             path.write_text(json.dumps(text | changed))
             yield name, mfga.load(path), rows
+
+
+def all_cases():
+    rng = np.random.default_rng(7)
+    found = []
+    for name, model, frame in [*family_cases(rng), *loss_cases(rng)]:
+        found.append(Case(name, model, asked_rows(frame, rng)))
+    for name, model, rows in [*text_cases(rng), *golden_cases(rng)]:
+        found.append(Case(name, model, rows))
+    return found
+
+
+# What the tests of several formats share.
+
+
+def run_python(text):
+    scope = {}
+    exec(compile(text, "exported", "exec"), scope)
+    return scope
+
+
+def table_columns(case):
+    return [(name, "TEXT" if case.rows[name].dtype.kind == "O" else "DOUBLE PRECISION") for name in case.rows.columns]
+
+
+def level_of(entry, text):
+    if text is None:
+        return entry["level_of_missing"]
+    return entry["level_of_text"].get(text, entry["level_of_unknown"])

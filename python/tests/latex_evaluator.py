@@ -1,4 +1,4 @@
-"""An evaluator of exported LaTeX, for test_export.py: the formulas as a reader takes them."""
+"""An evaluator of exported LaTeX, for test_export_formulas.py: the formulas as a reader takes them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""An evaluator of PMML, for test_export.py."""
+"""An evaluator of PMML, for test_export_formulas.py."""
 
 import functools
 import xml.etree.ElementTree as ElementTree

@@ -17,21 +17,25 @@ constexpr std::size_t kLongestLabel = 14;
 // Of the height of a chart, for the density of the rows.
 constexpr double kDensityPart = 0.16;
 
-double room_for_labels(const std::vector<Curve>& curves) {
-  std::size_t letters = 0;
-  for (const Curve& curve : curves)
-    letters = std::max(letters, std::min(letters_of(curve.label), kLongestLabel));
-  return letters == 0 ? 14 : kLabelGap + 2 + kLetterWidth * static_cast<double>(letters);
+double width_of_label(const Curve& curve) {
+  return kLetterWidth * static_cast<double>(std::min(letters_of(curve.label), kLongestLabel));
 }
 
-// The points of a curve that is level up to the next one.
-std::vector<Point> stepped(const std::vector<Point>& points) {
-  std::vector<Point> result;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (i > 0) result.push_back({points[i].x, points[i - 1].y});
-    result.push_back(points[i]);
-  }
-  return result;
+double room_for_labels(const std::vector<Curve>& curves) {
+  double width = 0;
+  for (const Curve& curve : curves) width = std::max(width, width_of_label(curve));
+  return width == 0 ? 14 : kLabelGap + 6 + width;  // labels are bold
+}
+
+// The labels of how many ticks stand side by side without touching: 1: all; 2: those of every other one.
+std::size_t labels_apart(const Axis& axis) {
+  const std::vector<double>& ticks = axis.ticks();
+  if (ticks.size() < 2) return 1;
+  std::size_t letters = 1;
+  for (const double tick : ticks) letters = std::max(letters, letters_of(tick_text(tick)));
+  const double room = axis.position(ticks[1]) - axis.position(ticks[0]);
+  return static_cast<std::size_t>(
+      std::ceil((kLabelGap + kLetterWidth * static_cast<double>(letters)) / room));
 }
 
 class LinePlot {
@@ -86,8 +90,7 @@ class LinePlot {
 
   void draw_curve(const Curve& curve) {
     add("<g class=\"curve {}{}\"><path class=\"line\" d=\"{}\"/>", curve.style,
-        curve.is_dashed ? " dashed" : "",
-        frame_.path(curve.is_stepped ? stepped(curve.points) : curve.points));
+        curve.is_dashed ? " dashed" : "", frame_.path(curve.points));
     for (const Point& point : curve.points) {
       if (!curve.has_markers) break;
       add(R"(<circle class="marker" cx="{:.1f}" cy="{:.1f}" r="3.2"/>)", frame_.x(point.x),
@@ -111,15 +114,23 @@ class LinePlot {
     std::vector<double> wanted;
     for (const Curve& curve : chart_.curves) {
       if (curve.label.empty() || curve.points.empty()) continue;
+      // A curve that ends early has its label there, if there is room.
+      const double end = frame_.x(curve.points.back().x) + kLabelGap;
+      if (end + width_of_label(curve) < frame_.right()) {
+        draw_label(curve, end, frame_.y(curve.points.back().y));
+        continue;
+      }
       labelled.push_back(&curve);
       wanted.push_back(frame_.y(curve.points.back().y));
     }
     const std::vector<double> placed = spread(wanted, kLabelHeight, frame_.top() + 4, frame_.bottom() - 4);
-    for (std::size_t i = 0; i < labelled.size(); ++i) {
-      add("<text class=\"label {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", labelled[i]->style,
-          frame_.right() + kLabelGap, placed[i] + 4,
-          escape_html(shortened(labelled[i]->label, kLongestLabel)));
-    }
+    for (std::size_t i = 0; i < labelled.size(); ++i)
+      draw_label(*labelled[i], frame_.right() + kLabelGap, placed[i]);
+  }
+
+  void draw_label(const Curve& curve, double x, double y) {
+    add("<text class=\"label {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", curve.style, x, y + 4,
+        escape_html(shortened(curve.label, kLongestLabel)));
   }
 
   const LineChart& chart_;
@@ -214,7 +225,8 @@ class Map {
     const double x = left_ + cell_width() * static_cast<double>(j);
     const double y = top_of(i);
     // What is nearly the middle has a tint, so that it is not taken for an empty cell.
-    const double opacity = 0.06 + 0.94 * std::abs(part);
+    const double least = map_.shows_values ? 0.04 : 0.1;
+    const double opacity = least + (1 - least) * std::abs(part);
     const bool is_zero = map_.shows_values && value == 0;
     if (!is_zero) {
       add("<rect class=\"cell {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
@@ -306,9 +318,12 @@ std::string dot_chart(const DotChart& chart) {
   axis.place(left + 8, right - 8);
   std::string out;
   const auto add = std::back_inserter(out);
-  for (const double tick : axis.ticks()) {
+  const std::size_t apart = labels_apart(axis);
+  for (std::size_t i = 0; i < axis.ticks().size(); ++i) {
+    const double tick = axis.ticks()[i];
     fmt::format_to(add, "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/>", axis.position(tick), kTop,
                    bottom);
+    if (i % apart != 0) continue;
     fmt::format_to(add, "<text class=\"tick\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
                    axis.position(tick), bottom + 18, tick_text(tick));
   }

@@ -17,7 +17,6 @@ struct Curve {
   std::vector<Point> points = {};
   std::vector<Point> band = {};  // the lowest and the highest value at each point, as x and y; or nothing
   bool has_markers = false;
-  bool is_stepped = false;  // level up to the next point
   bool is_dashed = false;
 };
 

@@ -81,6 +81,28 @@ std::string signed_text(double value) {
   return fmt::format("{}{}", value < 0 ? "" : "+", number_text(value));
 }
 
+int decimals_of(double size) {
+  constexpr int kMost = 12;
+  if (!(std::abs(size) > 0)) return 0;
+  return static_cast<int>(std::clamp(3 - std::floor(std::log10(std::abs(size))), 0.0, double{kMost}));
+}
+
+std::string fixed_text(double value, int decimals) {
+  constexpr double kFirstWithThousands = 9999.5;
+  constexpr double kLastWithThousands = 1e15;
+  const double size = std::abs(value);
+  if (!(size < kLastWithThousands)) return number_text(value);
+  const std::string digits = decimals == 0 && size >= kFirstWithThousands
+                                 ? with_thousands(static_cast<Index>(std::llround(size)))
+                                 : fmt::format("{:.{}f}", size, decimals);
+  const bool is_zero = digits.find_first_not_of("0.") == std::string::npos;
+  return fmt::format("{}{}", value < 0 && !is_zero ? "\u2212" : "", digits);
+}
+
+std::string signed_fixed_text(double value, int decimals) {
+  return fmt::format("{}{}", value < 0 ? "" : "+", fixed_text(value, decimals));
+}
+
 std::string percent_text(double part) {
   const double percent = 100 * std::abs(part);
   return fmt::format("{}{:.{}f} %", part < 0 && percent >= 0.05 ? "\u2212" : "", percent,

@@ -23,6 +23,12 @@ std::string short_number(double value);
 std::string number_text(double value);
 // The same with a sign, and a true minus.
 std::string signed_text(double value);
+// Decimals that show four significant digits of a number of this size, and as many of all that stand with it.
+int decimals_of(double size);
+// With so many decimals, and a true minus: 1998.40, 12,346.
+std::string fixed_text(double value, int decimals);
+// The same with a sign.
+std::string signed_fixed_text(double value, int decimals);
 // 12.3 %
 std::string percent_text(double part);
 

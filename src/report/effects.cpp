@@ -118,7 +118,7 @@ Matrix Effects::background(Index copies, Index& each) const {
 Matrix Effects::means_of(const Matrix& rows, Index each) const {
   const Model& model = predictor_.model();
   const std::vector<double> values = shown_values(model, scores_of(predictor_, rows));
-  const Index outputs = shown_outputs(model);
+  const Index outputs = model.n_outputs();
   std::vector<double> weights;
   for (Index n = 0; n < each; ++n) weights.push_back(sample_.weight(n * sample_.size() / each));
   double sum = std::accumulate(weights.begin(), weights.end(), 0.0);

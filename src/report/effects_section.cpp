@@ -72,13 +72,21 @@ class EffectFigures {
   }
 
  private:
-  [[nodiscard]] charts::Axis axis(const Effect& effect, const std::vector<Index>& outputs) const {
+  [[nodiscard]] static Range range(const Effect& effect, const std::vector<Index>& outputs) {
     Range own;
     for (const Index k : outputs) {
       for (Index i = 0; i < effect.means.rows; ++i) own.include(effect.means(i, k));
       if (!effect.missing.empty()) own.include(effect.missing[static_cast<std::size_t>(k)]);
     }
+    return own;
+  }
+  [[nodiscard]] static charts::Axis axis(const Effect& effect, const std::vector<Index>& outputs) {
+    const Range own = range(effect, outputs);
     return charts::Axis::linear(own.low, own.high, false);
+  }
+  [[nodiscard]] ValueText value_text(const Effect& effect, const std::vector<Index>& outputs) const {
+    const Range own = range(effect, outputs);
+    return ValueText(model_, own.high - own.low);
   }
 
   [[nodiscard]] charts::ChartTexts texts(const Effect& effect, Index output) const {
@@ -89,6 +97,7 @@ class EffectFigures {
       if (effect.means(i, output) < effect.means(lowest, output)) lowest = i;
       if (effect.means(i, output) > effect.means(highest, output)) highest = i;
     }
+    const ValueText text = value_text(effect, {output});
     const auto place = [&](Index i) {
       const auto at = static_cast<std::size_t>(i);
       return effect.places.levels.empty() ? charts::number_text(effect.places.values[at])
@@ -96,8 +105,8 @@ class EffectFigures {
     };
     return {fmt::format("effect-{}", effect.column), fmt::format("Effect of {}", name),
             fmt::format("{}, from {} where {} is {} to {} where it is {}.", shown_title(model_, output),
-                        charts::number_text(effect.means(lowest, output)), name, place(lowest),
-                        charts::number_text(effect.means(highest, output)), place(highest))};
+                        text(effect.means(lowest, output)), name, place(lowest),
+                        text(effect.means(highest, output)), place(highest))};
   }
 
   [[nodiscard]] charts::TextTable numbers(const Effect& effect, const std::vector<Index>& outputs) const {
@@ -105,6 +114,7 @@ class EffectFigures {
     for (const Index k : outputs) table.head.push_back(shown_title(model_, k));
     const bool has_parts = !effect.places.levels.empty() || effect.places.are_few;
     if (has_parts) table.head.emplace_back("rows");
+    const ValueText text = value_text(effect, outputs);
     // Of a long curve every other place, or so.
     constexpr Index kMostRows = 21;
     const Index apart = has_parts ? 1 : (std::ssize(effect.listed) + kMostRows - 1) / kMostRows;
@@ -114,14 +124,13 @@ class EffectFigures {
       std::vector<std::string> row = {effect.places.levels.empty()
                                           ? charts::number_text(effect.places.values[at])
                                           : short_text(effect.places.levels[at])};
-      for (const Index k : outputs) row.push_back(charts::number_text(effect.means(i, k)));
+      for (const Index k : outputs) row.push_back(text(effect.means(i, k)));
       if (has_parts) row.push_back(charts::percent_text(effect.rows[at]));
       table.rows.push_back(std::move(row));
     }
     if (effect.missing.empty()) return table;
     std::vector<std::string> row = {"missing"};
-    for (const Index k : outputs)
-      row.push_back(charts::number_text(effect.missing[static_cast<std::size_t>(k)]));
+    for (const Index k : outputs) row.push_back(text(effect.missing[static_cast<std::size_t>(k)]));
     if (has_parts) row.push_back(charts::percent_text(effect.missing_rows));
     table.rows.push_back(std::move(row));
     return table;
@@ -131,8 +140,9 @@ class EffectFigures {
     const std::string missing =
         effect.missing.empty()
             ? ""
-            : fmt::format("; missing in {} of the rows: {}", charts::percent_text(effect.missing_rows),
-                          charts::number_text(effect.missing[static_cast<std::size_t>(outputs.front())]));
+            : fmt::format(
+                  "; missing in {} of the rows: {}", charts::percent_text(effect.missing_rows),
+                  value_text(effect, outputs)(effect.missing[static_cast<std::size_t>(outputs.front())]));
     const std::string what = outputs.size() > 1 ? "mean probability, of the classes it moves most"
                                                 : shown_title(model_, outputs.front());
     const std::size_t levels = content_.column(effect.column).levels.size();
@@ -226,19 +236,17 @@ std::string pair_figure(const Content& content, const PairEffect& effect) {
       .up = side_of(up, effect.up),
       .values = effect.means,
       .middle = effect.middle};
-  double low = INFINITY;
-  double high = -INFINITY;
+  Range range;
   for (const double value : effect.means.values) {
-    if (std::isnan(value)) continue;
-    low = std::min(low, value);
-    high = std::max(high, value);
+    if (!std::isnan(value)) range.include(value);
   }
-  map.reach = std::max(high - effect.middle, effect.middle - low);
+  const ValueText text(content.model, range.high - range.low);
+  map.reach = std::max(range.high - effect.middle, effect.middle - range.low);
   if (!(map.reach > 0)) map.reach = 1;
   const std::string what = shown_title(content.model, effect.output);
   map.texts.description =
       fmt::format("{}, from {} to {}; over all rows it is {}. Cells without rows are empty.", what,
-                  charts::number_text(low), charts::number_text(high), charts::number_text(effect.middle));
+                  text(range.low), text(range.high), text(effect.middle));
   charts::TextTable numbers;
   numbers.head.push_back(fmt::format("{} \\ {}", short_text(up.name), short_text(across.name)));
   // Of many places every other one.
@@ -250,7 +258,7 @@ std::string pair_figure(const Content& content, const PairEffect& effect) {
     std::vector<std::string> row = {place_text(effect.up, i)};
     for (std::size_t j = 0; j < effect.across.size(); j += apart(effect.across)) {
       const double value = effect.means(static_cast<Index>(i), static_cast<Index>(j));
-      row.push_back(std::isnan(value) ? "" : charts::number_text(value));
+      row.push_back(std::isnan(value) ? "" : text(value));
     }
     numbers.rows.push_back(std::move(row));
   }
@@ -258,8 +266,8 @@ std::string pair_figure(const Content& content, const PairEffect& effect) {
       "<p class=\"legend\"><i></i> <span>{} from {} to {}; blue is above the mean of all rows, {}, and "
       "orange "
       "below it</span></p>\n",
-      charts::escape_html(what), charts::number_text(low), charts::number_text(high),
-      charts::number_text(effect.middle));
+      charts::escape_html(what), charts::escape_html(text(range.low)), charts::escape_html(text(range.high)),
+      charts::escape_html(text(effect.middle)));
   return charts::figure_html(
       {.heading = fmt::format("{} and {}", short_text(across.name), short_text(up.name)),
        .note = fmt::format("{} {}", effect.pair.terms, effect.pair.terms == 1 ? "term" : "terms"),

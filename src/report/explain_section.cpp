@@ -13,7 +13,7 @@
 namespace mfga::report {
 namespace {
 
-constexpr std::size_t kMostParts = 8;
+constexpr std::size_t kMostParts = 12;
 
 // Of several outputs, that of the predicted class, or the first target.
 Index output_to_explain(const Model& model, std::span<const double> scores) {
@@ -39,10 +39,13 @@ struct Step {
 std::string waterfall_html(std::string_view label, const std::vector<Step>& steps) {
   double low = INFINITY;
   double high = -INFINITY;
+  double largest = 0;
   for (const Step& step : steps) {
     low = std::min(low, step.to);
     high = std::max(high, step.to);
+    largest = std::max(largest, std::abs(step.to - step.from));
   }
+  const int decimals = charts::decimals_of(largest);
   const double range = high > low ? high - low : 1;
   std::string rows;
   for (const Step& step : steps) {
@@ -55,7 +58,8 @@ std::string waterfall_html(std::string_view label, const std::vector<Step>& step
                                      step.is_sum           ? "mark"
                                      : step.to < step.from ? "orange"
                                                            : "blue"),
-                   step.is_sum ? charts::number_text(step.to) : charts::signed_text(step.to - step.from));
+                   step.is_sum ? charts::fixed_text(step.to, decimals)
+                               : charts::signed_fixed_text(step.to - step.from, decimals));
   }
   return charts::scroll_html(label,
                              fmt::format("<table class=\"waterfall\"><thead><tr><th scope=\"col\">column</th>"
@@ -102,7 +106,8 @@ std::string explained(const Content& content, Index row, std::string_view headin
   return fmt::format(
       "<figure>\n<figcaption><h3>{}</h3><span class=\"soft\">{} {}</span></figcaption>\n{}</figure>\n",
       charts::escape_html(heading), shown_text(shown_name(model, static_cast<Index>(output))),
-      charts::number_text(value), waterfall_html(fmt::format("explanation: {}", heading), steps));
+      ValueText(model, std::abs(total - explanation.averages[output]))(value),
+      waterfall_html(fmt::format("explanation: {}", heading), steps));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The formula, term by term, and in the units of the table with every digit.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -195,11 +196,8 @@ class FormulaSection {
       parts.push_back(fmt::format("the probability of {} is 1 / (1 + exp(\u2212log-odds))",
                                   short_text(model_.labels[1])));
     if (parts.empty()) return {};
-    std::string text = charts::join_words(parts);
-    text.front() = static_cast<char>(text.front() >= 'a' && text.front() <= 'z' && text.substr(1, 1) != "("
-                                         ? text.front() - 'a' + 'A'
-                                         : text.front());
-    return fmt::format("<p class=\"soft\">{}.</p>\n", charts::escape_html(text));
+    return fmt::format("<p class=\"soft\">Here {}.</p>\n",
+                       charts::escape_html(fmt::format("{}", fmt::join(parts, "; "))));
   }
 
   [[nodiscard]] std::string in_full() const {
@@ -209,7 +207,7 @@ class FormulaSection {
       return fmt::format(
           "<p class=\"soft\">With nine digits the formula is {} kB long; <code>mfga inspect</code> prints "
           "it.</p>\n",
-          text.size() / 1000);
+          charts::with_thousands(static_cast<Index>(text.size() / 1000)));
     }
     return charts::details_html(
         "The whole formula with nine digits, in the units of the table",

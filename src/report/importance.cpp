@@ -60,7 +60,7 @@ class ErrorMeasure {
   [[nodiscard]] double log_loss(std::span<const double> scores) const {
     constexpr double kLeast = 1e-15;
     const std::vector<double> values = shown_values(model_, scores);
-    const Index outputs = shown_outputs(model_);
+    const Index outputs = model_.n_outputs();
     double sum = 0;
     double weights = 0;
     for (Index n = 0; n < sample_.size(); ++n) {

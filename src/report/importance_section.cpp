@@ -23,16 +23,15 @@ std::string columns_table(const Content& content, std::span<const ColumnImportan
   const auto size = [&](const ColumnImportance& one) { return is_known ? one.loss : one.share; };
   double largest = 1e-300;
   for (const ColumnImportance& one : importance.columns) largest = std::max(largest, std::abs(size(one)));
-  // As many decimals as show four digits of the largest.
-  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(largest))), 0, 12);
+  const int decimals = charts::decimals_of(largest);
   std::string rows;
   for (const ColumnImportance& one : columns) {
     fmt::format_to(std::back_inserter(rows), "<tr><th scope=\"row\">{}</th><td class=\"chart\">{}</td>",
                    shown_text(content.column(one.column).name), bar_html(size(one) / largest));
     if (is_known)
-      fmt::format_to(std::back_inserter(rows), "<td>{}</td><td class=\"soft\">\u00b1 {}</td>",
-                     fmt::format("{}{:.{}f}", one.loss < 0 ? "\u2212" : "+", std::abs(one.loss), decimals),
-                     fmt::format("{:.{}f}", one.standard_error, decimals));
+      fmt::format_to(std::back_inserter(rows), "<td>{} <span class=\"error\">\u00b1 {}</span></td>",
+                     charts::signed_fixed_text(one.loss, decimals),
+                     charts::fixed_text(one.standard_error, decimals));
     fmt::format_to(std::back_inserter(rows), "<td>{}</td><td>{}</td></tr>\n", charts::percent_text(one.share),
                    one.terms);
   }
@@ -40,7 +39,7 @@ std::string columns_table(const Content& content, std::span<const ColumnImportan
       "columns by importance",
       fmt::format("<table><thead><tr><th scope=\"col\">column</th>{}<th scope=\"col\">share of variance</th>"
                   "<th scope=\"col\">terms</th></tr></thead>\n<tbody>{}</tbody></table>\n",
-                  is_known ? fmt::format("<th scope=\"colgroup\" colspan=\"3\">growth of {}</th>",
+                  is_known ? fmt::format("<th scope=\"colgroup\" colspan=\"2\">growth of {}</th>",
                                          charts::escape_html(importance.measure))
                            : "<th scope=\"col\"></th>",
                   rows));

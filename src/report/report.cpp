@@ -65,6 +65,15 @@ void add_figure(std::string& figures, std::string_view name, const std::string& 
                  charts::escape_html(value));
 }
 
+template <class Metrics>  // of two classes or of several
+void add_class_errors(const Metrics& metrics, std::string_view guess, const std::optional<double>& auc,
+                      std::string_view auc_name, std::string& figures) {
+  add_figure(figures, "accuracy", charts::percent_text(1 - metrics.error_percent / 100));
+  add_figure(figures, guess, charts::percent_text(1 - metrics.base_error_percent / 100));
+  if (auc) add_figure(figures, auc_name, fmt::format("{:.3f}", *auc));
+  add_figure(figures, "log-loss", charts::number_text(metrics.log_loss));
+}
+
 void add_errors(const Content& content, std::string& figures) {
   const Evaluation evaluation = evaluate_scores(content.model, content.sample->scores,
                                                 content.sample->targets, content.sample->weights);
@@ -87,22 +96,10 @@ void add_errors(const Content& content, std::string& figures) {
       add_figure(figures, "mean R\u00b2",
                  fmt::format("{:.3f}", sum / static_cast<double>(evaluation.targets.size())));
   }
-  if (evaluation.classification) {
-    const ClassificationMetrics& metrics = *evaluation.classification;
-    add_figure(figures, "accuracy", charts::percent_text(1 - metrics.error_percent / 100));
-    add_figure(figures, "guessing the larger class",
-               charts::percent_text(1 - metrics.base_error_percent / 100));
-    if (metrics.auc) add_figure(figures, "AUC", fmt::format("{:.3f}", *metrics.auc));
-    add_figure(figures, "log-loss", charts::number_text(metrics.log_loss));
-  }
-  if (evaluation.classes) {
-    const MultiClassMetrics& metrics = *evaluation.classes;
-    add_figure(figures, "accuracy", charts::percent_text(1 - metrics.error_percent / 100));
-    add_figure(figures, "guessing the largest class",
-               charts::percent_text(1 - metrics.base_error_percent / 100));
-    if (metrics.macro_auc) add_figure(figures, "mean AUC", fmt::format("{:.3f}", *metrics.macro_auc));
-    add_figure(figures, "log-loss", charts::number_text(metrics.log_loss));
-  }
+  if (const auto& own = evaluation.classification)
+    add_class_errors(*own, "guessing the larger class", own->auc, "AUC", figures);
+  if (const auto& own = evaluation.classes)
+    add_class_errors(*own, "guessing the largest class", own->macro_auc, "mean AUC", figures);
 }
 
 std::string data_note(const Content& content, const std::optional<ReportData>& data) {

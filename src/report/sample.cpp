@@ -116,8 +116,6 @@ std::vector<double> shown_values(const Model& model, std::span<const double> sco
                                              : model.predictions_from_scores(scores);
 }
 
-Index shown_outputs(const Model& model) { return model.n_outputs(); }
-
 std::string shown_name(const Model& model, Index output) {
   const std::string& name = model.outputs[static_cast<std::size_t>(output)].name;
   if (model.task == Task::kRegression) return model.has_one_output() ? model.target_name : name;

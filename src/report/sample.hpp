@@ -28,10 +28,9 @@ struct Sample {
 
 // The scores of rows whose column i is input i.
 [[nodiscard]] std::vector<double> scores_of(const Predictor& predictor, const Matrix& rows);
-// What is shown of scores: predicted numbers, or probabilities: of the second of two classes, or of each. The
-// number of columns is `shown_outputs`.
+// What is shown of scores: predicted numbers, or probabilities: of the second of two classes, or of each.
+// There are as many columns as outputs.
 [[nodiscard]] std::vector<double> shown_values(const Model& model, std::span<const double> scores);
-[[nodiscard]] Index shown_outputs(const Model& model);
 // How what is shown is called, such as `probability of yes`; of several outputs, that of output k.
 [[nodiscard]] std::string shown_name(const Model& model, Index output);
 

@@ -52,6 +52,18 @@ double ShownLosses::standard_error(double loss, double error) const {
 
 std::string ShownLosses::text(double loss) const { return charts::number_text(value(loss)); }
 
+std::string ValueText::operator()(double value) const {
+  if (is_probability_) {
+    constexpr double kSmallest = 0.0001;
+    if (value > 0 && value < kSmallest) return "<0.0001";
+    if (value < 1 && value > 1 - kSmallest) return ">0.9999";
+    return fmt::format("{:.4f}", value);
+  }
+  // Three digits of the range.
+  if (range_ > 0) return charts::fixed_text(value, charts::decimals_of(10 * range_));
+  return charts::number_text(value);
+}
+
 ShownLosses shown_losses(const Model& model) {
   const std::string name = !model.loss.empty() ? std::string(find_loss(model.loss)->measure())
                            : model.task == Task::kClassification ? "log_loss"

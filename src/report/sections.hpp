@@ -61,6 +61,19 @@ struct ShownLosses {
 };
 [[nodiscard]] ShownLosses shown_losses(const Model& model);
 
+// Predictions as text: probabilities with four decimals, numbers with as many as tell those of a chart apart.
+class ValueText {
+ public:
+  // Of one number; `range` is that of the numbers that stand together.
+  explicit ValueText(const Model& model, double range = 0)
+      : is_probability_(model.task == Task::kClassification), range_(range) {}
+  [[nodiscard]] std::string operator()(double value) const;
+
+ private:
+  bool is_probability_;
+  double range_;
+};
+
 // Colours of curves that are shown together, by position.
 inline constexpr std::string_view kCurveStyles[] = {"blue", "orange", "green", "purple", "gold"};
 inline constexpr std::size_t kMostCurves = 5;

@@ -55,6 +55,7 @@ pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mo
 .formula td.term { text-align: left; white-space: normal; overflow-wrap: anywhere; width: 75%; }
 .formula th[scope=row], .formula thead th:not(.text) { text-align: right; }
 .whole { white-space: nowrap; }
+.error { color: var(--soft); padding-left: .9rem; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.4rem; margin: .8rem 0 1.6rem; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
@@ -66,7 +67,7 @@ pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mo
 .curve .line { stroke-width: 2; }
 .stem { stroke: currentColor; stroke-width: 3; opacity: .55; }
 .chosen { fill: var(--page); stroke: var(--orange); stroke-width: 2.4; }
-.label { font-weight: 600; }
+.label { font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 3px; }
 .cell { fill: currentColor; }
 svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
 .legend { display: flex; align-items: center; gap: .5rem; font-size: .82rem; color: var(--soft); margin: .3rem 0 0;
@@ -79,7 +80,8 @@ svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
   .facts dd { margin-bottom: .6rem; }
   .figures { gap: .8rem 1.8rem; }
   .figures dd { font-size: 1.25rem; }
-  td.chart { min-width: 4.5rem; }
+  td.chart { min-width: 2.5rem; }
+  .error { display: none; }
   .formula td.chart, .formula th.chart { display: none; }
   .formula td.term { width: auto; }
   .formula { padding: .7rem .6rem; }
@@ -95,7 +97,7 @@ svg .on-dark { fill: var(--page); } svg .on-light { fill: var(--ink); }
   .figures { gap: .6rem 1.6rem; }
   .panels { grid-template-columns: 1fr 1fr 1fr; }
   .panels.wide, .panels.two { grid-template-columns: 1fr 1fr; }
-  tr { break-inside: avoid; }
+  tr, p { break-inside: avoid; }
   h2 + p { break-after: avoid; }
 }
 )css";

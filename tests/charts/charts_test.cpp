@@ -1,7 +1,9 @@
 // Axes, labels and texts of pages; charts as text.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "charts/axis.hpp"
 #include "charts/page.hpp"
@@ -50,6 +52,19 @@ TEST(PageText, NumbersForReaders) {
   EXPECT_EQ(duration(83), "1 min 23 s");
 }
 
+TEST(PageText, NumbersThatStandTogetherHaveTheSameDecimals) {
+  EXPECT_EQ(decimals_of(48.93), 2);
+  EXPECT_EQ(decimals_of(-0.71), 4);
+  EXPECT_EQ(decimals_of(123456), 0);
+  EXPECT_EQ(decimals_of(0), 0);
+  EXPECT_EQ(fixed_text(1998.4, 2), "1998.40");
+  EXPECT_EQ(fixed_text(12345.6, 0), "12,346");
+  EXPECT_EQ(fixed_text(-0.0001, 3), "0.000");
+  EXPECT_EQ(fixed_text(1e300, 3), "1e+300");
+  EXPECT_EQ(signed_fixed_text(3, 2), "+3.00");
+  EXPECT_EQ(signed_fixed_text(-3, 2), "\u22123.00");
+}
+
 TEST(PageText, LongNamesAreCutBetweenLetters) {
   EXPECT_EQ(shortened("short", 8), "short");
   EXPECT_EQ(shortened("workclass", 6), "workc\u2026");
@@ -66,6 +81,36 @@ TEST(Charts, AnExactAxisEndsWhereTheValuesEnd) {
     EXPECT_LE(tick, 0.97);
   }
   EXPECT_FALSE(axis.ticks().empty());
+}
+
+// Where the text that holds a word stands, across.
+double place_of(const std::string& svg, std::string_view word) {
+  const std::size_t end = svg.find(fmt::format(">{}</text>", word));
+  if (end == std::string::npos) return NAN;
+  return std::atof(svg.c_str() + svg.rfind(" x=\"", end) + 4);
+}
+
+TEST(Charts, ACurveThatEndsEarlyHasItsLabelThere) {
+  LineChart chart{.texts = {"id", "a title", "words"}, .across_title = "x", .curves = {}};
+  chart.curves = {{.label = "long", .points = {{0, 0.2}, {1, 0.3}}},
+                  {.label = "short", .points = {{0, 0.8}, {0.3, 0.6}}},
+                  {.label = "nearly", .points = {{0, 0.9}, {0.95, 0.9}}}};
+  const std::string svg = line_chart(chart);
+  EXPECT_LT(place_of(svg, "short"), 200);
+  EXPECT_GT(place_of(svg, "long"), 280);
+  EXPECT_EQ(place_of(svg, "nearly"), place_of(svg, "long")) << "there is no room at its end";
+}
+
+TEST(Charts, LabelsOfTicksDoNotTouch) {
+  DotChart chart{.texts = {"id", "a title", "words"}, .across_title = "x", .dots = {}};
+  chart.across = Axis::linear(0, 0.5, false);
+  for (const auto& [name, labels] : {std::pair{"a", 6}, {"a name of twenty let", 3}}) {
+    chart.dots = {{name, 0.1, "100 %"}, {name, 0.4, "100 %"}};
+    const std::string svg = dot_chart(chart);
+    int found = 0;
+    for (std::size_t at = svg.find("\">0"); at != std::string::npos; at = svg.find("\">0", at + 1)) ++found;
+    EXPECT_EQ(found, labels) << name;
+  }
 }
 
 TEST(Charts, EmptyCellsOfAHeatMapAreNotDrawn) {

@@ -1,5 +1,5 @@
 // mfga export as a user meets it; that the files compute the right thing is seen by program_test.cpp and
-// python/tests/test_export.py.
+// python/tests/test_export*.py.
 #include <gtest/gtest.h>
 
 #include "cli/tool.hpp"

@@ -1,5 +1,5 @@
 // The expressions of a model give the predictions of the model, for every family, scale and loss; the
-// languages that they are printed in are run by python/tests/test_export.py.
+// languages that they are printed in are run by python/tests/test_export*.py.
 #include "export/program.hpp"
 
 #include <gtest/gtest.h>

@@ -15,6 +15,7 @@
 #include "report/curves.hpp"
 #include "report/effects.hpp"
 #include "report/importance.hpp"
+#include "report/sections.hpp"
 
 namespace mfga {
 namespace {
@@ -165,6 +166,20 @@ TEST(Report, TheBarsOfAnExplanationGoOnFromEachOther) {
   }
   EXPECT_NEAR(sum, left.back(), 0.15);
   EXPECT_GE(moved, 100) << "they take the whole width";
+}
+
+TEST(Report, PredictionsAreToldApart) {
+  Model model;
+  const report::ValueText year(model, 1.2);
+  EXPECT_EQ(year(1998.4321), "1998.43");
+  EXPECT_EQ(report::ValueText(model)(1998.4321), "1998");
+  EXPECT_EQ(report::ValueText(model, 30000)(123456.7), "123,457");
+  model.task = Task::kClassification;
+  const report::ValueText probability(model, 0.5);
+  EXPECT_EQ(probability(0.25), "0.2500");
+  EXPECT_EQ(probability(6e-15), "<0.0001");
+  EXPECT_EQ(probability(1 - 1e-9), ">0.9999");
+  EXPECT_EQ(probability(0), "0.0000");
 }
 
 TEST(Report, SaysThatRowsMayBeThoseOfTheTraining) {
