@@ -30,6 +30,8 @@ EMPTIED = 0.1
 TERMS_OF_NAVAL = 60
 TERMS_OF_COUNTS = 40
 TERMS_OF_QUANTILES = 40
+# Rows times classes up to which explainable boosting machines are fitted: minutes each.
+MOST_FOR_BOOSTING_MACHINES = 25_000
 
 
 def linear(model):
@@ -42,13 +44,14 @@ def linear(model):
     return make_pipeline(columns, model)
 
 
-def boosting_machine(classes):
+def boosting_machine(classes, **settings):
     """Nothing where the package is not installed."""
     try:
         from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
     except ImportError:
         return {}
-    return {"EBM": (ExplainableBoostingClassifier if classes else ExplainableBoostingRegressor)(random_state=0)}
+    family = ExplainableBoostingClassifier if classes else ExplainableBoostingRegressor
+    return {"EBM": family(random_state=0, **settings)}
 
 
 def trees(classes, **settings):
@@ -103,10 +106,13 @@ def classes_part(data, folder):
             report = fit_tool(split.files.train, split.files.test, *split.files.column_options(), "--terms", terms)
             add("ours", report["test"]["error_percent"], report["fit"])
             peers = {"LogisticRegression": linear(LogisticRegression(max_iter=2000)), "trees": trees(True)}
+            if len(split.train_target) * split.train_target.nunique() <= MOST_FOR_BOOSTING_MACHINES:
+                peers |= boosting_machine(True)
             for name, model in peers.items():
                 second = timed_fit(model, split.train_inputs, split.train_target)
                 add(name, 100 * (1 - model.score(split.test_inputs, split.test_target)), second)
-        mean = {name: float(np.mean(values)) for name, values in errors.items()}
+        names = ["ours", "LogisticRegression", "trees", *boosting_machine(True)]
+        mean = {name: float(np.mean(errors[name])) if name in errors else "-" for name in names}
         times = float(np.mean(seconds["ours"]) / np.mean(seconds["trees"]))
         rows.append({"table": case.name, "terms": terms, **mean, "times the trees' time": times})
         show("Several classes, wrong labels in percent", rows[-1:])
@@ -121,7 +127,9 @@ def naval_part(data, folder):
     report = fit_tool(*write_parts(folder, train, test), "--target", ",".join(targets), "--terms", TERMS_OF_NAVAL)
     ours = {"model": f"ours, {report['terms']} terms", "seconds": report["fit"]}
     rows = [{**ours, **{name: report["test"]["targets"][k]["r2"] for k, name in enumerate(targets)}}]
-    for name, model in {"Ridge": linear(Ridge()), "trees": MultiOutputRegressor(trees(False))}.items():
+    peers = {"trees": trees(False), **boosting_machine(False)}
+    one_for_each = {name: MultiOutputRegressor(model) for name, model in peers.items()}
+    for name, model in {"Ridge": linear(Ridge()), **one_for_each}.items():
         seconds = timed_fit(model, train.drop(columns=targets), train[targets])
         scores = r2_score(test[targets], model.predict(test.drop(columns=targets)), multioutput="raw_values")
         rows.append({"model": name, "seconds": seconds, **dict(zip(targets, map(float, scores)))})
@@ -211,7 +219,7 @@ def counts_part(data, folder):
         row = {"table": name, "terms": report["terms"]}
         row["ours"] = mean_poisson_deviance(test["target"], predictions)
         peers = {"PoissonRegressor": linear(PoissonRegressor(max_iter=1000)), "trees": trees(False, loss="poisson")}
-        for peer, model in peers.items():
+        for peer, model in {**peers, **boosting_machine(False, objective="poisson_deviance")}.items():
             model.fit(train.drop(columns="target"), train["target"])
             row[peer] = mean_poisson_deviance(test["target"], model.predict(test.drop(columns="target")))
         rows.append(row)

@@ -257,8 +257,10 @@ class Choosing {
     }
     const auto loss = [](const Choice& one) { return one.models.front().held_out(); };
     const Models best = std::ranges::min_element(tried, {}, loss)->models;
+    // Few terms may explain next to nothing of several targets, and then say little of what more would do.
+    const bool all_go_on = few.front().problem.target_columns() > 1;
     for (Choice& one : tried) {
-      if (!is_late() && !are_clearly_worse(few, one.models, best)) {
+      if (!is_late() && (all_go_on || !are_clearly_worse(few, one.models, best))) {
         with_race_options(one.dictionary, extent.first_steps, [&](const TunedSearchOptions& options) {
           one.models = with_rounds(few, std::move(one.models), rounds_compared(), ridges_, options, on_step_);
         });

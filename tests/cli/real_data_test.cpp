@@ -164,5 +164,13 @@ TEST_F(RealDataCommand, NavalDropsItsConstantColumnsByName) {
   EXPECT_GT(report.at("test").at("r2").get<double>(), 0.2);
 }
 
+// After the first terms, the dictionary that is best in the end explains less than others do.
+TEST_F(RealDataCommand, NavalsOutputsAreExplainedByOneSetOfTerms) {
+  const Json report =
+      run_json({"train", "--train", data("naval/naval.csv"), "--target", "compressor_decay,turbine_decay",
+                "--test-fraction", "0.25", "--terms", "60"});
+  for (const Json& target : report.at("test").at("targets")) EXPECT_GT(target.at("r2").get<double>(), 0.9998);
+}
+
 }  // namespace
 }  // namespace mfga
