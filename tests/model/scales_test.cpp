@@ -13,19 +13,17 @@
 namespace mfga {
 namespace {
 
-// Mostly 0, and else anything up to 10 or, `wild`, up to e^10: of the first kind distances matter, of the
-// second their logarithms.
-struct SpikySample {
-  explicit SpikySample(bool wild) : x(1200, 4) {
+// `wild`: numbers of which the logarithms matter; else mostly 0, and small or up to 10, and distances matter.
+struct HeavySample {
+  explicit HeavySample(bool wild) : x(1200, 4) {
     for (Index i = 0; i < x.rows; ++i) {
       for (Index j = 0; j < x.cols; ++j) {
-        const double u = random();
-        const double place = 10 * random();
-        const double value = u < 0.85 ? 0.0 : place;
-        x(i, j) = wild ? std::exp(place) : value;
+        const double chance = random();
+        const double part = random();
+        x(i, j) = wild ? std::exp(10 * part) : chance < 0.85 ? 0.0 : 10 * part * part * part;
       }
-      const auto seen = [&](Index j) { return wild ? std::log(x(i, j)) : x(i, j); };
-      y.push_back(std::sin(seen(0) + seen(1)) + std::cos(seen(2) - seen(3)));
+      y.push_back(wild ? std::sin(std::log(x(i, 0) * x(i, 1))) + std::cos(std::log(x(i, 2) / x(i, 3)))
+                       : std::abs(x(i, 0) - x(i, 1) - x(i, 2)));
     }
   }
   [[nodiscard]] TrainingData data() const { return {.x = x.view(), .y = y}; }
@@ -53,7 +51,7 @@ bool has_quantiles(const Model& model) {
 }
 
 TEST(Scales, AreThoseThatHeldOutRowsClearlyPrefer) {
-  const SpikySample spikes(false);
+  const HeavySample spikes(false);
   const FitResult standard = fit(spikes.data(), options_of());
   ASSERT_TRUE(standard.report.scales);
   EXPECT_TRUE(standard.report.scales->is_standard);
@@ -65,7 +63,7 @@ TEST(Scales, AreThoseThatHeldOutRowsClearlyPrefer) {
   EXPECT_FALSE(given.report.scales);
   EXPECT_EQ(given.model.predict(spikes.x.view()), standard.model.predict(spikes.x.view()));
 
-  const SpikySample wild(true);
+  const HeavySample wild(true);
   const FitResult quantile = fit(wild.data(), options_of());
   ASSERT_TRUE(quantile.report.scales);
   EXPECT_FALSE(quantile.report.scales->is_standard);
@@ -77,13 +75,13 @@ TEST(Scales, AreNotAskedAboutWithoutHeavyTailsOrTuning) {
   FitOptions options = options_of();
   options.terms = 3;
   EXPECT_FALSE(fit(sample.data(), options).report.scales);
-  const SpikySample spikes(false);
+  const HeavySample spikes(false);
   options.tune = Tuning::none();
   EXPECT_FALSE(fit(spikes.data(), options).report.scales);
 }
 
 TEST(Scales, DoNotDependOnTheNumberOfThreads) {
-  const SpikySample spikes(false);
+  const HeavySample spikes(false);
   FitOptions options = options_of();
   options.threads = 1;
   const FitResult one = fit(spikes.data(), options);
