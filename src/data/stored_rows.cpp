@@ -49,16 +49,12 @@ std::span<const double> StoredRows::block(Index block) const {
   const Index rows = std::min(kBlockRows, rows_ - block * kBlockRows);
   if (last.owner == identity_ && last.block == block) return last.numbers;
   // A thread that goes on from block to block has what comes next read while it works on this one.
-  constexpr Index kAhead = 16;
-  const bool goes_on = last.owner == identity_ && last.block == block - 1;
-  if (!goes_on || block % kAhead == 0) {
-    const Index begin = goes_on ? block + kAhead : block + 1;
-    const Index end = std::min(block + 2 * kAhead, std::ssize(blocks_));
-    if (begin < end) {
-      const StoredBlock& first = blocks_[static_cast<std::size_t>(begin)];
-      const StoredBlock& after = blocks_[static_cast<std::size_t>(end - 1)];
-      file_->will_read(first.place, after.place + after.bytes - first.place);
-    }
+  constexpr Index kAhead = 8;
+  if (last.owner == identity_ && last.block == block - 1 && block % kAhead == 0) {
+    const StoredBlock& end =
+        blocks_[static_cast<std::size_t>(std::min(block + 2 * kAhead, std::ssize(blocks_)) - 1)];
+    const std::uint64_t place = blocks_[static_cast<std::size_t>(block)].place;
+    file_->will_read(place, end.place + end.bytes - place);
   }
   last.owner = 0;
   const StoredBlock& where = blocks_[static_cast<std::size_t>(block)];
