@@ -107,16 +107,24 @@ bool decode_decimals(std::string_view& bytes, std::span<double> numbers) {
   return true;
 }
 
-// The distinct numbers by their bits; empty if they are too many.
+// The distinct numbers by their bits, sorted; empty if they are too many.
 std::vector<std::uint64_t> distinct(std::span<const double> numbers) {
+  constexpr std::uint64_t kMixing = 0x9E3779B97F4A7C15U;
+  constexpr unsigned kPlaceBits = 10;  // of a hash table that is at most a quarter full
+  std::array<std::uint64_t, std::size_t{1} << kPlaceBits> found;
+  std::array<bool, found.size()> is_taken{};
   std::vector<std::uint64_t> list;
   for (const double number : numbers) {
     const auto bits = std::bit_cast<std::uint64_t>(std::isnan(number) ? kNaN : number);
-    const auto place = std::ranges::lower_bound(list, bits);
-    if (place != list.end() && *place == bits) continue;
+    std::size_t place = (bits * kMixing) >> (64U - kPlaceBits);
+    while (is_taken[place] && found[place] != bits) place = (place + 1) % found.size();
+    if (is_taken[place]) continue;
     if (list.size() == kMostListed) return {};
-    list.insert(place, bits);
+    is_taken[place] = true;
+    found[place] = bits;
+    list.push_back(bits);
   }
+  std::ranges::sort(list);
   return list;
 }
 

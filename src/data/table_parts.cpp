@@ -46,8 +46,8 @@ std::vector<std::string> table_files(const std::string& path) {
   std::vector<std::string> paths = is_folder ? files_in(path) : matches_of(path);
   if (paths.empty()) {
     throw Error(ErrorKind::kIo,
-                fmt::format("{}: {}; expected files with the parts of a table", path,
-                            is_folder ? "the directory holds no file" : "no file has such a name"));
+                fmt::format("{}: {}; expected a file with a table, or several with its parts", path,
+                            is_folder ? "is a directory without files" : "no file has such a name"));
   }
   std::ranges::sort(paths);
   return paths;
