@@ -62,8 +62,8 @@ Model refitted(const Model& model, const Table& table, const TrainCommand& comma
 // What should be small on rows that were held out.
 double loss_of(const Model& model, const Table& table) {
   std::vector<std::string> none;
-  const Evaluation found = evaluate_scores(model, model.scores(table.values.view()),
-                                           targets_of(model, table, none), table.weights);
+  const Evaluation found =
+      evaluate_scores(model, model.scores(table.view()), targets_of(model, table, none), table.weights);
   if (found.classification) return found.classification->log_loss;
   if (found.classes) return found.classes->log_loss;
   if (found.regression) return found.own_loss.value_or(found.regression->mse);
@@ -94,7 +94,7 @@ void choose_readable_terms(const Table& table, TrainCommand& command) {
   constexpr Index kMostColumns = 223;
   constexpr Index kFewestKnots = 32;
   constexpr Index kMostKnots = 200;
-  const Index columns = std::max<Index>(1, table.values.cols);
+  const Index columns = std::max<Index>(1, table.cols());
   const Index knots =
       std::clamp(std::min<Index>(2000 / columns, table.rows() / 10), kFewestKnots, kMostKnots);
   fit.features = fmt::format("linear + step(knots={0}) + hinge(knots={0})", knots);

@@ -117,7 +117,7 @@ TrainingData with_weights(TrainingData data, std::span<const double> weights) {
 Evaluations evaluate_on(const Tables& tables, const Model& model, int threads) {
   const auto measure = [&](const Table& table) {
     std::vector<std::string> none;  // the model's own labels
-    return evaluate_scores(model, model.scores(table.values.view(), threads), targets_of(model, table, none),
+    return evaluate_scores(model, model.scores(table.view(), threads), targets_of(model, table, none),
                            table.weights);
   };
   Evaluations result{measure(tables.train), {}};
@@ -137,7 +137,7 @@ double time_left(const TrainCommand& command, Clock::time_point start) {
   return limit > 0 ? std::max(kLeast, limit - seconds_since(start)) : 0;
 }
 
-bool is_constant(const Matrix& values, Index column) {
+bool is_constant(const TableView& values, Index column) {
   for (Index i = 1; i < values.rows; ++i) {
     const bool are_missing = std::isnan(values(i, column)) && std::isnan(values(0, column));
     if (values(i, column) != values(0, column) && !are_missing) return false;
@@ -162,13 +162,13 @@ TestFile read_test_file(const TrainCommand& command, const Table& train, const s
     for (const std::string& name : train.target_names) model.outputs.push_back({.name = name});
   }
   model.target_name = train.target_name;
-  model.n_columns = train.values.cols;
+  model.n_columns = train.cols();
   model.unnamed_columns = train.unnamed_columns;
   model.text_columns = train.text_columns;
   model.missing_texts = train.missing_texts;
-  std::vector<Index> places(static_cast<std::size_t>(train.values.cols), -1);
-  for (Index j = 0; j < train.values.cols; ++j) {
-    if (is_constant(train.values, j)) continue;
+  std::vector<Index> places(static_cast<std::size_t>(train.cols()), -1);
+  for (Index j = 0; j < train.cols(); ++j) {
+    if (is_constant(train.view(), j)) continue;
     places[static_cast<std::size_t>(j)] = std::ssize(model.inputs);
     ModelInput& input = model.inputs.emplace_back();
     input.name = train.columns[static_cast<std::size_t>(j)];
@@ -243,6 +243,7 @@ void check_arguments(TrainCommand& command, bool validation_given) {
 void read_tables(const TrainCommand& command, Tables& tables) {
   const TableFile file(command.columns.path, command.common.read);
   tables.train = read_training_table(file, command.columns);
+  check_rows_fit(tables.train, command.fit);
   if (command.test_fraction > 0)
     tables.held_out = command.fit.in_time_order
                           ? split_last_off(tables.train, command.test_fraction)
@@ -289,7 +290,7 @@ void write_report(const TrainCommand& command, const Tables& tables, const Model
                                              : "the training rows, on which a model looks better than it is";
   OutputFile file(command.report_path);
   file.write(report_page(model,
-                         ReportData{.x = table.values.view(),
+                         ReportData{.x = table.view(),
                                     .columns = columns,
                                     .targets = targets_of(model, table, none),
                                     .weights = table.weights,
@@ -319,6 +320,7 @@ void run_train(TrainCommand& command, bool validation_given) {
   ProgressLine progress(command.common.quiet);
 
   command.common.read = read_options_for(command.columns, command.common.read);
+  command.common.read.most_bytes = most_bytes_of_table(command.fit);
   progress.show("reading " + command.columns.path);
   Measured measured;
   Tables tables;
@@ -470,6 +472,7 @@ void add_train(CLI::App& tool) {
       ->check(file_name())
       ->type_name("FILE")
       ->group("Output");
+  add_cache_option(*app, command->common.read);
   add_checkpoint_options(*app, command->checkpoint);
   app->add_option("--show", command->show_terms, "terms of the formula to print")
       ->capture_default_str()

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "model/plan.hpp"
+
 namespace mfga::cli {
 
 void add_training_columns(CLI::App& command, TrainingColumns& columns) {
@@ -35,6 +39,39 @@ ReadOptions read_options_for(const TrainingColumns& columns, ReadOptions read) {
   return read;
 }
 
+void add_cache_option(CLI::App& command, ReadOptions& read) {
+  command
+      .add_option(
+          "--cache", read.cache,
+          "keep the rows on disk while learning, in this folder, and not in memory; without it that is "
+          "done where they take more than half of --memory-limit, in $TMPDIR or /var/tmp")
+      ->type_name("FOLDER")
+      ->group("Data files");
+}
+
+Index most_bytes_of_table(const FitOptions& options) {
+  constexpr double kPartOfMemory = 0.5;  // what the search keeps needs room as well
+  return static_cast<Index>(kPartOfMemory * memory_limit_bytes(options));
+}
+
+void check_rows_fit(const Table& table, const FitOptions& options) {
+  if (table.stored == nullptr) return;
+  // Targets, scores and derivatives, and which rows are held out.
+  constexpr double kNumbersOfRow = 6;
+  constexpr double kNumbersOfOutput = 3;
+  const auto outputs = static_cast<double>(std::max(
+      {std::size_t{1}, table.target_names.size(), table.labels.size() > 2 ? table.labels.size() : 0}));
+  const double needed =
+      static_cast<double>(table.rows()) * (kNumbersOfRow + kNumbersOfOutput * outputs) * sizeof(double);
+  const double limit = memory_limit_bytes(options);
+  if (needed <= limit) return;
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      fmt::format("{}: what is kept in memory of each of {} rows, such as its score, takes {:.0f} MiB; the "
+                  "limit is {:.0f} MiB. Raise --memory-limit, or use fewer rows",
+                  table.source, table.rows(), needed * 0x1p-20, limit * 0x1p-20));
+}
+
 Table read_training_table(const TrainingColumns& columns, const ReadOptions& read) {
   return read_training_table(TableFile(columns.path, read_options_for(columns, read)), columns);
 }
@@ -62,7 +99,7 @@ Table read_training_table(const TableFile& file, const TrainingColumns& columns)
 }
 
 TrainingData training_data(const Table& table) {
-  return {.x = table.values.view(),
+  return {.x = table.view(),
           .y = table.target,
           .columns = table.columns,
           .target_name = table.target_name,

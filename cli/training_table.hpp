@@ -20,6 +20,13 @@ struct TrainingColumns {
 // Adds --target, --ignore, --text (or --categorical), --weight and --group.
 void add_training_columns(CLI::App& command, TrainingColumns& columns);
 
+// --cache.
+void add_cache_option(CLI::App& command, ReadOptions& read);
+// How much of the memory limit a table may take (ReadOptions::most_bytes).
+[[nodiscard]] Index most_bytes_of_table(const FitOptions& options);
+// Throws if not even what is kept of each row of a table on disk has room.
+void check_rows_fit(const Table& table, const FitOptions& options);
+
 // How the file of such columns is read: its header is told by the names of the targets.
 [[nodiscard]] ReadOptions read_options_for(const TrainingColumns& columns, ReadOptions read);
 [[nodiscard]] Table read_training_table(const TrainingColumns& columns, const ReadOptions& read);

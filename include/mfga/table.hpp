@@ -30,9 +30,15 @@ struct ReadOptions {
   std::string missing = "auto";
   // Names that a header is known to have, such as the target's: a first line that has all of them is one.
   std::vector<std::string> names = {};
-  std::string comment = "#";           // lines that begin with this are skipped; empty: none are
-  Index n_features = 0;                // LIBSVM: number of features; 0: the largest index in the file
-  Index only_row = 0;                  // the only row that is read, counted from 1; 0: all are
+  std::string comment = "#";  // lines that begin with this are skipped; empty: none are
+  Index n_features = 0;       // LIBSVM: number of features; 0: the largest index in the file
+  Index only_row = 0;         // the only row that is read, counted from 1; 0: all are
+  // How much memory the numbers of a table for training may take; a larger one is kept on disk, see
+  // Table::stored. 0: any amount, and on disk only if there is a folder for it.
+  Index most_bytes = 0;
+  // The folder for what is kept on disk, in a file without a name that ends with the table; empty: large
+  // tables alone, in $TMPDIR or /var/tmp.
+  std::string cache = {};
   int threads = 0;                     // 0: all cores
   Index chunk_bytes = Index{1} << 20;  // text that one task parses; the result does not depend on it
 };
@@ -76,7 +82,8 @@ struct Table {
   std::string source;                       // the file, for messages
   std::vector<std::string> columns;         // names of the predictors
   std::vector<TextColumn> text_columns;     // which of them are levels of text
-  Matrix values;                            // [rows x columns]
+  Matrix values;                            // [rows x columns], unless they are on disk:
+  std::shared_ptr<const RowSource> stored;  // then these rows
   std::vector<UnknownTexts> unknown_texts;  // where levels were asked for: others that the file has
   std::vector<MissingValues> missing;       // predictors with missing values
   std::vector<std::string> missing_texts;   // that stand for missing values, beside the usual ones
@@ -95,7 +102,9 @@ struct Table {
   double load_seconds = 0;            // opening and reading
   double megabytes = 0;               // of text or numbers parsed (after decompression)
 
-  [[nodiscard]] Index rows() const { return values.rows; }
+  [[nodiscard]] Index rows() const { return stored != nullptr ? stored->rows() : values.rows; }
+  [[nodiscard]] Index cols() const { return stored != nullptr ? stored->cols() : values.cols; }
+  [[nodiscard]] TableView view() const { return stored != nullptr ? TableView(*stored) : values.view(); }
 };
 
 class TableFile {

@@ -1,4 +1,4 @@
-// Plain views of numbers in memory, and one owning matrix. Indices are signed.
+// Plain views of numbers, in memory or elsewhere, and one owning matrix. Indices are signed.
 #pragma once
 
 #include <algorithm>
@@ -37,16 +37,39 @@ struct ConstFloatMatrixView {
   Index col_stride = 1;
 };
 
+// Rows that are not in memory, and are read whenever they are looked at. Many threads may read at once.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  [[nodiscard]] virtual Index rows() const = 0;
+  [[nodiscard]] virtual Index cols() const = 0;
+  // Sets out[j * stride + n] to number j of row positions[n]. Rows that follow one another are read together.
+  // Throws Error(kIo) if they cannot be read.
+  virtual void read(std::span<const Index> positions, Index stride, double* out) const = 0;
+  // One number; quick where it is near the last one that was asked for.
+  [[nodiscard]] virtual double number(Index row, Index column) const = 0;
+  // How many numbers may be copied into memory for those who look at some rows often.
+  [[nodiscard]] virtual Index most_copied() const = 0;
+};
+
 // Numbers of a table that stay where they are: double or float, with any strides, in one piece or in several
 // pieces of rows that follow one another.
 struct TableView {
   struct Piece {
     const double* doubles = nullptr;
-    const float* floats = nullptr;  // if the others are null
+    const float* floats = nullptr;      // if the first are null
+    const RowSource* source = nullptr;  // if both are null
     Index first_row = 0;
     Index rows = 0;
     Index row_stride = 0;
     Index col_stride = 1;
+
+    // Of a row of this piece, counted from its first.
+    [[nodiscard]] double number(Index row, Index column) const {
+      const Index place = row * row_stride + column * col_stride;
+      if (doubles != nullptr) return doubles[place];
+      return floats != nullptr ? static_cast<double>(floats[place]) : source->number(row, column);
+    }
   };
 
   Index rows = 0;
@@ -56,9 +79,15 @@ struct TableView {
   TableView() = default;
   // Implicit, so that a matrix of either kind is a table.
   TableView(const ConstMatrixView& x)  // NOLINT(google-explicit-constructor)
-      : rows(x.rows), cols(x.cols), pieces{{x.data, nullptr, 0, x.rows, x.row_stride, x.col_stride}} {}
+      : rows(x.rows),
+        cols(x.cols),
+        pieces{{x.data, nullptr, nullptr, 0, x.rows, x.row_stride, x.col_stride}} {}
   TableView(const ConstFloatMatrixView& x)  // NOLINT(google-explicit-constructor)
-      : rows(x.rows), cols(x.cols), pieces{{nullptr, x.data, 0, x.rows, x.row_stride, x.col_stride}} {}
+      : rows(x.rows),
+        cols(x.cols),
+        pieces{{nullptr, x.data, nullptr, 0, x.rows, x.row_stride, x.col_stride}} {}
+  TableView(const RowSource& x)  // NOLINT(google-explicit-constructor)
+      : rows(x.rows()), cols(x.cols()), pieces{{nullptr, nullptr, &x, 0, x.rows()}} {}
   // The tables one below the other; throws Error(kInvalidArgument) if they differ in their columns.
   [[nodiscard]] static TableView of_pieces(std::span<const TableView> tables);
 
@@ -70,9 +99,15 @@ struct TableView {
   }
   [[nodiscard]] double operator()(Index i, Index j) const {
     const Piece& piece = piece_of(i);
-    const Index place = (i - piece.first_row) * piece.row_stride + j * piece.col_stride;
-    return piece.doubles != nullptr ? piece.doubles[place] : static_cast<double>(piece.floats[place]);
+    return piece.number(i - piece.first_row, j);
   }
+  // Whether some rows are read whenever they are looked at.
+  [[nodiscard]] bool has_sources() const {
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [](const Piece& piece) { return piece.source != nullptr; });
+  }
+  // Sets out[j * stride + n] to number j of row positions[n].
+  void read(std::span<const Index> positions, Index stride, double* out) const;
 };
 
 // With this allocator a vector's numbers are not set to zero unless that is asked for, so that a large table

@@ -1,8 +1,6 @@
 #include "core/row_blocks.hpp"
 
 #include <cblas.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -11,7 +9,6 @@
 
 #include "core/row_combinations.hpp"
 #include "core/vectorise.hpp"
-#include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
@@ -36,25 +33,6 @@ MFGA_VECTORISED void round_to_single(const double* values, Index count, float* o
 }
 
 }  // namespace
-
-TableView TableView::of_pieces(std::span<const TableView> tables) {
-  TableView result;
-  for (const TableView& table : tables) {
-    if (result.pieces.empty()) result.cols = table.cols;
-    if (table.cols != result.cols) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  fmt::format("a piece of the table has {} columns, and those before it have {}", table.cols,
-                              result.cols));
-    }
-    for (Piece piece : table.pieces) {
-      if (piece.rows == 0) continue;
-      piece.first_row += result.rows;
-      result.pieces.push_back(piece);
-    }
-    result.rows += table.rows;
-  }
-  return result;
-}
 
 const double* times_weights(const RowBlock& block, const double* values, double* out) {
   if (block.weights == nullptr) return values;
@@ -105,6 +83,7 @@ BlockedRows::BlockedRows(const TableView& table, const std::vector<InputColumn>&
   is_direct_ = std::ranges::all_of(table.pieces, [&](const TableView::Piece& piece) {
     return piece.doubles != nullptr && piece.col_stride == col_stride_;
   });
+  has_sources_ = table.has_sources();
   for (const InputColumn& input : inputs) {
     const bool is_warped = input.warp.kind() != ScaleKind::kStandard;
     if (is_warped)
@@ -179,8 +158,41 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions, Workers* worke
       some_weights.push_back((*weights_)[static_cast<std::size_t>(position)]);
   }
   result = result.weighted(std::move(some_weights));
+  result.copy_into_memory();
   result.keep_warped_values(workers);
   return result;
+}
+
+void BlockedRows::copy_into_memory() {
+  if (!has_sources_ || rows_ == 0) return;
+  Index affordable = 0;
+  for (const TableView::Piece& piece : table_->pieces)
+    if (piece.source != nullptr) affordable = std::max(affordable, piece.source->most_copied());
+  if (rows_ > affordable / std::max<Index>(table_->cols, 1)) return;
+  // Each part of the table is read once, whatever the order of the rows.
+  std::vector<Index> order(static_cast<std::size_t>(rows_));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::sort(order, {}, [&](Index position) { return row_of_table(position); });
+  Matrix copy = Matrix::uninitialised(rows_, table_->cols);
+  std::vector<double> block(static_cast<std::size_t>(kBlockRows * table_->cols));
+  std::vector<Index> read;
+  for (Index first = 0; first < rows_; first += kBlockRows) {
+    const Index count = std::min(kBlockRows, rows_ - first);
+    read.clear();
+    for (Index n = 0; n < count; ++n)
+      read.push_back(row_of_table(order[static_cast<std::size_t>(first + n)]));
+    table_->read(read, kBlockRows, block.data());
+    for (Index n = 0; n < count; ++n) {
+      double* const row = copy.row(order[static_cast<std::size_t>(first + n)]);
+      for (Index j = 0; j < copy.cols; ++j) row[j] = block[static_cast<std::size_t>(j * kBlockRows + n)];
+    }
+  }
+  copied_rows_ = std::make_shared<const Matrix>(std::move(copy));
+  table_ = std::make_shared<const TableView>(copied_rows_->view());
+  chosen_ = nullptr;
+  is_direct_ = true;
+  has_sources_ = false;
+  col_stride_ = 1;
 }
 
 void BlockedRows::keep_warped_values(Workers* workers) {
@@ -189,12 +201,25 @@ void BlockedRows::keep_warped_values(Workers* workers) {
   const auto n_warped = static_cast<Index>(warped_.size());
   if (n_warped == 0 || rows_ > kMostNumbers / n_warped) return;
   Matrix values = Matrix::uninitialised(n_warped, rows_);
+  // What is not in memory is read once for all inputs.
+  std::vector<double> block(static_cast<std::size_t>(has_sources_ ? kBlockRows * table_->cols : 0));
+  std::vector<Index> read;
+  for (Index first = 0; first < rows_ && has_sources_; first += kBlockRows) {
+    read.clear();
+    for (Index n = first; n < std::min(first + kBlockRows, rows_); ++n) read.push_back(row_of_table(n));
+    table_->read(read, kBlockRows, block.data());
+    for (Index i = 0; i < n_warped; ++i) {
+      const auto j = static_cast<std::size_t>(warped_[static_cast<std::size_t>(i)].position());
+      std::copy_n(block.data() + standardiser_.columns[j] * kBlockRows, std::ssize(read),
+                  values.row(i) + first);
+    }
+  }
   const auto keep = [&](Index i) {
     const WarpedInput& input = warped_[static_cast<std::size_t>(i)];
     const auto j = static_cast<std::size_t>(input.position());
     for (Index n = 0; n < rows_; ++n) {
-      values(i, n) = ((*table_)(row_of_table(n), standardiser_.columns[j]) - standardiser_.means[j]) *
-                     standardiser_.inverse_deviations[j];
+      const double value = has_sources_ ? values(i, n) : (*table_)(row_of_table(n), standardiser_.columns[j]);
+      values(i, n) = (value - standardiser_.means[j]) * standardiser_.inverse_deviations[j];
     }
     input.warp(values.row(i), rows_);
   };
@@ -219,7 +244,16 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
   if (block.inputs == 0) std::fill_n(norms, tiled, 0.0);
   if (block.inputs > 0 && (warped_values_ == nullptr || static_cast<Index>(warped_.size()) < block.inputs)) {
     std::vector<const double*> rows(static_cast<std::size_t>(tiled + kRowsAhead));
-    if (is_direct_) {
+    Index col_stride = is_direct_ ? col_stride_ : 1;
+    if (has_sources_) {
+      col_stride = count;
+      double* copies = arena.take(count * table_->cols);
+      std::vector<Index> positions(static_cast<std::size_t>(count));
+      for (Index r = 0; r < count; ++r) positions[static_cast<std::size_t>(r)] = row_of_table(position(r));
+      table_->read(positions, count, copies);
+      for (Index r = 0; r < tiled + kRowsAhead; ++r)
+        rows[static_cast<std::size_t>(r)] = copies + std::min(r, count - 1);
+    } else if (is_direct_) {
       for (Index r = 0; r < tiled + kRowsAhead; ++r) rows[static_cast<std::size_t>(r)] = row(position(r));
     } else {
       double* copies = arena.take(count * table_->cols);
@@ -227,8 +261,7 @@ RowBlock BlockedRows::convert(Index count, Arena& arena, Position position) cons
       for (Index r = 0; r < tiled + kRowsAhead; ++r)
         rows[static_cast<std::size_t>(r)] = copies + std::min(r, count - 1) * table_->cols;
     }
-    standardise_rows(rows.data(), tiled, is_direct_ ? col_stride_ : 1, standardiser_, values, block.stride,
-                     norms);
+    standardise_rows(rows.data(), tiled, col_stride, standardiser_, values, block.stride, norms);
     if (fills_missing_) fill_missing(values, block.stride, tiled, norms);
   }
   const Index first = position(0);
@@ -279,11 +312,7 @@ void BlockedRows::fill_missing(double* values, Index stride, Index count, double
 
 void BlockedRows::copy_row(Index row, double* out) const {
   const TableView::Piece& piece = table_->piece_of(row);
-  const Index first = (row - piece.first_row) * piece.row_stride;
-  for (const Index column : standardiser_.columns) {
-    const Index place = first + column * piece.col_stride;
-    out[column] = piece.doubles != nullptr ? piece.doubles[place] : static_cast<double>(piece.floats[place]);
-  }
+  for (const Index column : standardiser_.columns) out[column] = piece.number(row - piece.first_row, column);
 }
 
 BlockedRows BlockedRows::mixed(const Matrix& matrix) const {

@@ -79,8 +79,8 @@ class BlockedRows {
   // These rows with weights, one for each; none: 1.
   [[nodiscard]] BlockedRows weighted(std::vector<double> weights) const;
   // Some of these rows, by their positions. Their warped inputs are kept, unless they are very many: warps
-  // take longer than all else that is done to a row, and subsets are looked at often. Without workers one
-  // thread does it.
+  // take longer than all else that is done to a row, and subsets are looked at often. For the same reason a
+  // few rows of a table that is not in memory are copied. Without workers one thread does it.
   [[nodiscard]] BlockedRows subset(std::span<const Index> positions, Workers* workers = nullptr) const;
   // The same rows with all blocks converted now, unless they are very many: for those who look at them often.
   [[nodiscard]] BlockedRows kept(Workers& workers) const;
@@ -129,6 +129,7 @@ class BlockedRows {
     return !warped_.empty() || !missing_marks_.empty() || mixing_ != nullptr;
   }
   void keep_warped_values(Workers* workers);
+  void copy_into_memory();
   // The numbers of a row of the table that are inputs, each at the place of its column.
   void copy_row(Index row, double* out) const;
   // Standardised numbers of `count` rows, before they are warped: puts 0, or what tells of them, where
@@ -136,7 +137,9 @@ class BlockedRows {
   void fill_missing(double* values, Index stride, Index count, double* norms) const;
 
   std::shared_ptr<const TableView> table_;
-  bool is_direct_ = true;  // doubles with one distance of columns; others are copied block by block
+  std::shared_ptr<const Matrix> copied_rows_;  // if the table is a copy of some rows: these
+  bool is_direct_ = true;     // doubles with one distance of columns; others are copied block by block
+  bool has_sources_ = false;  // some are not in memory
   Index col_stride_ = 1;
   Standardiser standardiser_;
   std::vector<WarpedInput> warped_;

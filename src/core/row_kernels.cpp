@@ -290,6 +290,9 @@ void standardise_rows(const double* const* rows, Index count, Index col_stride, 
   for (Index first = 0; first < count; first += kRowTile) {
     hn::Vec<decltype(d)> square[kTiles];
     for (Index t = 0; t < kTiles; ++t) square[t] = hn::Zero(d);
+    const double* const* row = rows + first;
+    bool by_columns = true;
+    for (Index r = 1; r < kRowTile; ++r) by_columns = by_columns && row[r] == row[0] + r;
     Index j = 0;
     while (j < n_inputs) {
       const Index column = how.columns[static_cast<std::size_t>(j)];
@@ -320,8 +323,6 @@ void standardise_rows(const double* const* rows, Index count, Index col_stride, 
         j += kSide;
       } else {
         double* out = values + j * stride + first;
-        const double* const* row = rows + first;
-        const bool by_columns = row[kRowTile - 1] == row[0] + (kRowTile - 1);
         for (Index r = 0; r < kRowTile; ++r) {
           const double x = by_columns ? row[0][column * col_stride + r] : row[r][column * col_stride];
           out[r] = (x - *mean) * *inverse;

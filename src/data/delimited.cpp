@@ -128,29 +128,59 @@ std::optional<FirstRow> DelimitedReader::first_row() const {
 
 TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   TextRows rows = locate_rows(data_, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
-  if (rows.rows() == 0) {
+  conclude(rows.rows(), rows.leading_comments, rows.inner_comments, table);
+  if (only_row_ > 0) rows = only_row_of(rows, only_row_, layout_, Quoting::kPossible, path_);
+  RowsRead read = parse(std::move(rows), plan, pool);
+  table.lines = std::move(read.lines);
+  table.values = std::move(read.numbers);
+  if (plan.has_target()) {
+    convert_target(read.target_fields, plan.target, plan.style(static_cast<std::size_t>(plan.target)),
+                   missing_marks(), pool, table);
+  }
+  return std::move(read.texts);
+}
+
+void DelimitedReader::read_in_parts(const ColumnPlan& plan, ThreadPool& pool, Index bytes,
+                                    const TakeRows& take) const {
+  Index line = data_line_;
+  bool go_on = true;
+  for (std::string_view left = data_; !left.empty() && go_on;) {
+    const std::string_view part = part_of(left, layout_, Quoting::kPossible, bytes);
+    RowsRead read =
+        parse(locate_rows(part, line, layout_, Quoting::kPossible, chunk_bytes_, pool), plan, pool);
+    read.bytes = std::ssize(part);
+    go_on = take(read);
+    line += std::count(part.begin(), part.end(), '\n');
+    left.remove_prefix(part.size());
+    done_with(part);
+  }
+}
+
+void DelimitedReader::conclude(Index rows, Index leading_comments, Index inner_comments, Table& table) const {
+  if (rows == 0) {
     throw Error(
         ErrorKind::kBadData,
         fmt::format("{}: has a header but no rows below it (pass `header=no` if that line is data)", path_));
   }
-  if (only_row_ > 0) rows = only_row_of(rows, only_row_, layout_, Quoting::kPossible, path_);
-  table.lines = std::move(rows.lines);
   if (!header_remark_.empty()) table.remarks.push_back(header_remark_);
-  report_comments(layout_.comment, comments_above_ + (has_header_ ? 0 : rows.leading_comments),
-                  rows.inner_comments + (has_header_ ? rows.leading_comments : 0), table);
-  table.values = allocate_matrix(path_, rows.rows(), plan.numbers);
-  TextFields texts(plan.texts, rows.first_rows, missing_marks());
-  std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0));
+  report_comments(layout_.comment, comments_above_ + (has_header_ ? 0 : leading_comments),
+                  inner_comments + (has_header_ ? leading_comments : 0), table);
+}
+
+RowsRead DelimitedReader::parse(TextRows rows, const ColumnPlan& plan, ThreadPool& pool) const {
+  RowsRead read;
+  read.lines = std::move(rows.lines);
+  read.leading_comments = rows.leading_comments;
+  read.inner_comments = rows.inner_comments;
+  read.numbers = allocate_matrix(path_, rows.rows(), plan.numbers);
+  read.texts = TextFields(plan.texts, rows.first_rows, missing_marks());
+  read.target_fields.resize(static_cast<std::size_t>(plan.has_target() ? rows.rows() : 0));
   pool.run(std::ssize(rows.chunks), [&](Index i) {
     const auto chunk = static_cast<std::size_t>(i);
-    parse_chunk(rows.chunks[chunk], rows.first_rows[chunk], plan, table, target_fields, texts,
-                texts.empty() ? nullptr : &texts.part(i));
+    parse_chunk(rows.chunks[chunk], rows.first_rows[chunk], plan, read,
+                read.texts.empty() ? nullptr : &read.texts.part(i));
   });
-  if (plan.has_target()) {
-    convert_target(target_fields, plan.target, plan.style(static_cast<std::size_t>(plan.target)),
-                   missing_marks(), pool, table);
-  }
-  return texts;
+  return read;
 }
 
 std::vector<std::vector<std::string>> DelimitedReader::texts(std::span<const Index> columns,
@@ -177,19 +207,18 @@ std::vector<std::vector<std::string>> DelimitedReader::texts(std::span<const Ind
 }
 
 void DelimitedReader::parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan,
-                                  Table& table, std::vector<std::string_view>& target_fields,
-                                  TextFields& texts, TextFields::Part* part) const {
+                                  RowsRead& rows, TextFields::Part* part) const {
   const char* const end = chunk.data() + chunk.size();
   std::string_view unused_target;
   TextLayout::Skipped skipped;
   Index row = first_row;
   for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
        p = layout_.find_row(p, end, skipped), ++row) {
-    const RowOutput out{table.values.row(row),
-                        plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target,
-                        texts, part, row};
+    const RowOutput out{rows.numbers.row(row),
+                        plan.has_target() ? rows.target_fields[static_cast<std::size_t>(row)] : unused_target,
+                        rows.texts, part, row};
     const char* next = plan.styles.empty() ? parse_plain_row(p, end, plan, out) : nullptr;
-    if (next == nullptr) next = parse_any_row(p, end, plan, table.lines.line_of_row(row), out);
+    if (next == nullptr) next = parse_any_row(p, end, plan, rows.lines.line_of_row(row), out);
     p = next;
   }
 }

@@ -23,6 +23,9 @@ class DelimitedReader final : public TableReader {
   [[nodiscard]] std::optional<Index> index_column() const override;
   [[nodiscard]] std::optional<FirstRow> first_row() const override;
   TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+  void read_in_parts(const ColumnPlan& plan, ThreadPool& pool, Index bytes,
+                     const TakeRows& take) const override;
+  void conclude(Index rows, Index leading_comments, Index inner_comments, Table& table) const override;
   [[nodiscard]] std::vector<std::vector<std::string>> texts(std::span<const Index> columns,
                                                             ThreadPool& pool) const override;
 
@@ -39,8 +42,8 @@ class DelimitedReader final : public TableReader {
   void name_columns(const std::vector<RawField>& fields, Index line);
   static void store_text(std::string_view field, Index slot, const RowOutput& out);
   void check_field(const RawField& field, Index line, Index column) const;
-  void parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan, Table& table,
-                   std::vector<std::string_view>& target_fields, TextFields& texts,
+  [[nodiscard]] RowsRead parse(TextRows rows, const ColumnPlan& plan, ThreadPool& pool) const;
+  void parse_chunk(std::string_view chunk, Index first_row, const ColumnPlan& plan, RowsRead& rows,
                    TextFields::Part* part) const;
   const char* parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan,
                               const RowOutput& out) const;

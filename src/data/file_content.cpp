@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <system_error>
 
@@ -73,21 +74,36 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater() { inflateEnd(&stream_); }
 
-  std::string inflate_all(const std::string& path, std::string_view compressed) {
+  // What is inflated, or nothing if it goes to a file. `forget` is told of parts that have been.
+  std::string inflate_all(const std::string& path, std::string_view compressed, ScratchFile* file,
+                          const std::function<void(std::string_view)>& forget) {
     std::string result;
     std::size_t used = 0;
     const std::size_t most = largest_size(compressed.size());
-    result.resize(expected_size(compressed));
+    result.resize(file == nullptr ? expected_size(compressed) : kFileBuffer);
+    std::size_t written = 0;
+    std::string_view looked_at(compressed.data(), 0);
+    const auto write = [&] {
+      file->append({result.data(), used});
+      written += used;
+      used = 0;
+      forget({looked_at.data(), compressed.data()});
+      looked_at = {compressed.data(), 0};
+    };
     for (;;) {
       if (used == result.size()) {
-        if (used > most) {
+        if (written + used > most) {
           throw Error(
               ErrorKind::kBadData,
               fmt::format("{}: the gzip file expands to more than {} MB, over {} times its size, as tables "
                           "do not; decompress it first if it is one",
                           path, most / 1'000'000, kMostExpansion));
         }
-        result.resize(std::min(used + std::max(used, kSmallestGrowth), most + 1));
+        if (file != nullptr) {
+          write();
+        } else {
+          result.resize(std::min(used + std::max(used, kSmallestGrowth), most + 1));
+        }
       }
       // zlib counts in unsigned int, so that large files go in parts.
       const std::size_t offered = std::min(compressed.size(), kMostAtOnce);
@@ -110,6 +126,7 @@ class Inflater {
         }
         inflateReset(&stream_);
         if (compressed.empty()) {
+          if (file != nullptr) write();
           result.resize(used);
           return result;
         }
@@ -125,8 +142,15 @@ class Inflater {
     }
   }
 
+  // Whether a file of this content may expand to more.
+  static bool may_exceed(std::string_view compressed, std::size_t most) {
+    constexpr std::size_t kUsualRatio = 3;
+    return std::max(expected_size(compressed), kUsualRatio * compressed.size()) > most;
+  }
+
  private:
   static constexpr std::size_t kSmallestGrowth = std::size_t{1} << 16U;
+  static constexpr std::size_t kFileBuffer = std::size_t{1} << 22U;
   static constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;
   static constexpr std::size_t kMostExpansion = 200;
 
@@ -152,7 +176,7 @@ class Inflater {
 
 }  // namespace
 
-FileContent::FileContent(const std::string& path) {
+FileContent::FileContent(const std::string& path, std::size_t most_bytes, const std::string& folder) {
   if (path == kStandardInput) {
     bytes_ = standard_input();
   } else {
@@ -160,13 +184,27 @@ FileContent::FileContent(const std::string& path) {
   }
   if (!is_gzip(bytes_)) return;
   try {
-    owned_ = Inflater().inflate_all(path == kStandardInput ? "standard input" : path, bytes_);
+    if (most_bytes > 0 && Inflater::may_exceed(bytes_, most_bytes))
+      inflated_ = std::make_unique<ScratchFile>(folder);
+    owned_ = Inflater().inflate_all(path == kStandardInput ? "standard input" : path, bytes_, inflated_.get(),
+                                    [this](std::string_view part) { forget(part); });
   } catch (...) {
     unmap();
     throw;
   }
   unmap();
   bytes_ = owned_;
+  if (inflated_ == nullptr || inflated_->size() == 0) return;
+  map(inflated_->descriptor(), inflated_->size());
+  if (mapping_ == nullptr) throw_io(path, "look at what the file holds", errno);
+}
+
+void FileContent::map(int file, std::size_t size) {
+  void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (mapping == MAP_FAILED) return;
+  mapping_ = mapping;
+  mapped_size_ = size;
+  bytes_ = {static_cast<const char*>(mapping), size};
 }
 
 void FileContent::open(const std::string& path) {
@@ -177,13 +215,7 @@ void FileContent::open(const std::string& path) {
     throw Error(ErrorKind::kIo, fmt::format("{}: is a directory; expected a file with a table", path));
   }
   if (S_ISREG(status.st_mode) && status.st_size > 0) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
-    if (mapping != MAP_FAILED) {
-      mapping_ = mapping;
-      mapped_size_ = size;
-      bytes_ = {static_cast<const char*>(mapping), size};
-    }
+    map(file.number(), static_cast<std::size_t>(status.st_size));
   }
   if (mapping_ == nullptr) {
     owned_ = read_all(path, file.number());

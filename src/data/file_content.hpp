@@ -2,8 +2,11 @@
 // are gzip-compressed.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "core/scratch_file.hpp"
 
 namespace mfga {
 
@@ -12,7 +15,9 @@ inline constexpr std::string_view kStandardInput = "-";
 
 class FileContent {
  public:
-  explicit FileContent(const std::string& path);
+  // What a gzip file holds is kept on disk if it may have more than `most_bytes`, in a folder as in
+  // ScratchFile; 0: never.
+  explicit FileContent(const std::string& path, std::size_t most_bytes = 0, const std::string& folder = {});
   FileContent(const FileContent&) = delete;
   FileContent& operator=(const FileContent&) = delete;
   ~FileContent();
@@ -23,11 +28,13 @@ class FileContent {
 
  private:
   void open(const std::string& path);
+  void map(int file, std::size_t size);
   void unmap();
 
   void* mapping_ = nullptr;
   std::size_t mapped_size_ = 0;
   std::string owned_;  // what was read or inflated
+  std::unique_ptr<ScratchFile> inflated_;
   std::string_view bytes_;
 };
 

@@ -62,6 +62,11 @@ const char* scan_index(const char* p, const char* end, Index& index) {
 struct Pairs {
   Index largest_index = 0;
   Index count = 0;
+
+  void add(const Pairs& more) {
+    largest_index = std::max(largest_index, more.largest_index);
+    count += more.count;
+  }
 };
 
 // The pairs of a line. Words that are none are left to the reading to complain about.
@@ -98,10 +103,7 @@ Pairs find_pairs(const TextRows& rows, const TextLayout& layout, ThreadPool& poo
     }
   });
   Pairs all;
-  for (const auto& [largest_index, count] : found) {
-    all.largest_index = std::max(all.largest_index, largest_index);
-    all.count += count;
-  }
+  for (const Pairs& pairs : found) all.add(pairs);
   return all;
 }
 
@@ -115,15 +117,30 @@ bool looks_like_libsvm(std::string_view line) {
   return pair.index >= 0 && classify_field(pair.value, value) != FieldContent::kText;
 }
 
-LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOptions& options)
+LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOptions& options,
+                           const std::function<void(std::string_view)>& forget)
     : TableReader(MissingMarks(options.missing)), path_(std::move(path)), layout_{' ', options.comment} {
   ThreadPool pool(options.threads);
   text = first_rows_of(text, layout_, Quoting::kNone, options.only_row);
-  rows_ = locate_rows(text, 1, layout_, Quoting::kNone, options.chunk_bytes, pool);
-  if (options.only_row > 0) rows_ = only_row_of(rows_, options.only_row, layout_, Quoting::kNone, path_);
+  if (options.only_row > 0) {
+    rows_ = only_row_of(locate_rows(text, 1, layout_, Quoting::kNone, options.chunk_bytes, pool),
+                        options.only_row, layout_, Quoting::kNone, path_);
+  }
   Index features = options.n_features;
+  Pairs pairs = find_pairs(rows_, layout_, pool);
+  // A part at a time, so that the file need not be in memory as a whole.
+  constexpr Index kPartBytes = Index{1} << 26;
+  Index line = 1;
+  for (std::string_view left = options.only_row > 0 ? "" : text; !left.empty();) {
+    const std::string_view part = part_of(left, layout_, Quoting::kNone, kPartBytes);
+    const TextRows rows = locate_rows(part, line, layout_, Quoting::kNone, options.chunk_bytes, pool);
+    if (features == 0) pairs.add(find_pairs(rows, layout_, pool));
+    rows_.append(rows);
+    line += std::count(part.begin(), part.end(), '\n');
+    left.remove_prefix(part.size());
+    if (forget) forget(part);
+  }
   if (features == 0) {
-    const Pairs pairs = find_pairs(rows_, layout_, pool);
     features = pairs.largest_index;
     if (features == 0) {
       throw Error(
@@ -145,42 +162,77 @@ LibsvmReader::LibsvmReader(std::string path, std::string_view text, const ReadOp
   }
   // A wrong index can ask for any amount of memory: find out before the columns are named.
   constexpr Index kNameSize = 8;  // about what a name takes, in numbers
-  check_memory(path_, rows_.rows() + kNameSize, features);
+  check_memory(path_, kNameSize, features);
   std::vector<std::string> names = numbered_columns(features + 1);
   names[0] = "label";
   set_columns(std::move(names));
 }
 
 TextFields LibsvmReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
-  if (rows_.rows() == 0) {
+  conclude(rows_.rows(), rows_.leading_comments, rows_.inner_comments, table);
+  RowsRead read = parse(0, rows_.chunks.size(), plan, pool);
+  table.lines = std::move(read.lines);
+  table.values = std::move(read.numbers);
+  if (plan.has_target()) convert_target(read.target_fields, plan.target, {}, missing_marks(), pool, table);
+  return {};
+}
+
+void LibsvmReader::read_in_parts(const ColumnPlan& plan, ThreadPool& pool, Index bytes,
+                                 const TakeRows& take) const {
+  bool go_on = true;
+  for (std::size_t first = 0; first < rows_.chunks.size() && go_on;) {
+    std::size_t end = first;
+    Index taken = 0;
+    do taken += std::ssize(rows_.chunks[end++]);
+    while (end < rows_.chunks.size() && taken + std::ssize(rows_.chunks[end]) <= bytes);
+    RowsRead read = parse(first, end, plan, pool);
+    if (first == 0) {
+      read.leading_comments = rows_.leading_comments;
+      read.inner_comments = rows_.inner_comments;
+    }
+    read.bytes = taken;
+    go_on = take(read);
+    done_with({rows_.chunks[first].data(), static_cast<std::size_t>(taken)});
+    first = end;
+  }
+}
+
+void LibsvmReader::conclude(Index rows, Index leading_comments, Index inner_comments, Table& table) const {
+  if (rows == 0) {
     throw Error(
         ErrorKind::kBadData,
         fmt::format("{}: has no rows: every line is blank or a comment; expected LIBSVM rows", path_));
   }
-  table.lines = rows_.lines;
-  report_comments(layout_.comment, rows_.leading_comments, rows_.inner_comments, table);
-  table.values = allocate_matrix(path_, rows_.rows(), plan.numbers);
-  std::vector<std::string_view> target_fields(static_cast<std::size_t>(plan.has_target() ? rows_.rows() : 0),
-                                              "0");
-  pool.run(std::ssize(rows_.chunks), [&](Index i) {
-    const std::string_view chunk = rows_.chunks[static_cast<std::size_t>(i)];
+  report_comments(layout_.comment, leading_comments, inner_comments, table);
+}
+
+RowsRead LibsvmReader::parse(std::size_t first_chunk, std::size_t end_chunk, const ColumnPlan& plan,
+                             ThreadPool& pool) const {
+  const Index first_row = rows_.first_rows[first_chunk];
+  const Index rows = rows_.first_rows[end_chunk] - first_row;
+  RowsRead read;
+  read.lines = first_row == 0 ? rows_.lines : lines_from(rows_.lines, first_row);
+  read.numbers = allocate_matrix(path_, rows, plan.numbers);
+  read.target_fields.assign(static_cast<std::size_t>(plan.has_target() ? rows : 0), "0");
+  pool.run(static_cast<Index>(end_chunk - first_chunk), [&](Index i) {
+    const std::size_t place = first_chunk + static_cast<std::size_t>(i);
+    const std::string_view chunk = rows_.chunks[place];
     const char* const end = chunk.data() + chunk.size();
     std::string_view unused_target;
     TextLayout::Skipped skipped;
-    Index row = rows_.first_rows[static_cast<std::size_t>(i)];
+    Index row = rows_.first_rows[place] - first_row;
     for (const char* p = layout_.find_row(chunk.data(), end, skipped); p != end;
          p = layout_.find_row(p, end, skipped), ++row) {
-      double* const values = table.values.row(row);
+      double* const values = read.numbers.row(row);
       std::fill_n(values, plan.numbers, 0.0);
       std::string_view& target =
-          plan.has_target() ? target_fields[static_cast<std::size_t>(row)] : unused_target;
+          plan.has_target() ? read.target_fields[static_cast<std::size_t>(row)] : unused_target;
       const char* next = parse_plain_row(p, end, plan, values, target);
-      if (next == nullptr) next = parse_any_row(p, end, plan, table.lines.line_of_row(row), values, target);
+      if (next == nullptr) next = parse_any_row(p, end, plan, read.lines.line_of_row(row), values, target);
       p = next;
     }
   });
-  if (plan.has_target()) convert_target(target_fields, plan.target, {}, missing_marks(), pool, table);
-  return {};
+  return read;
 }
 
 const char* LibsvmReader::parse_plain_row(const char* begin, const char* end, const ColumnPlan& plan,

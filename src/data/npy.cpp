@@ -207,33 +207,53 @@ std::optional<ConstMatrixView> NpyReader::stored_numbers() const {
 }
 
 TextFields NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
-  table.lines = {};
-  table.lines.first_line = first_row_;
-  table.values = allocate_matrix(path_, rows_, plan.numbers);
-  table.target.resize(static_cast<std::size_t>(plan.has_target() ? rows_ : 0));
+  RowsRead read = parse(0, rows_, plan, pool);
+  table.lines = std::move(read.lines);
+  table.values = std::move(read.numbers);
+  table.target = std::move(read.target);
+  return {};
+}
+
+void NpyReader::read_in_parts(const ColumnPlan& plan, ThreadPool& pool, Index bytes,
+                              const TakeRows& take) const {
+  const Index row_size = std::ssize(columns()) * static_cast<Index>(number_size_);
+  const Index at_once = std::max<Index>(1, bytes / row_size);
+  bool go_on = true;
+  for (Index first = 0; first < rows_ && go_on; first += at_once) {
+    RowsRead read = parse(first, std::min(at_once, rows_ - first), plan, pool);
+    read.bytes = read.rows() * row_size;
+    go_on = take(read);
+  }
+}
+
+RowsRead NpyReader::parse(Index first, Index count, const ColumnPlan& plan, ThreadPool& pool) const {
+  RowsRead read;
+  read.lines.first_line = first_row_ + first;
+  read.numbers = allocate_matrix(path_, count, plan.numbers);
+  read.target.resize(static_cast<std::size_t>(plan.has_target() ? count : 0));
   const std::vector<ColumnRun> runs = find_runs(plan.slots);
   const Index rows_per_task = std::max<Index>(1, kNumbersPerTask / std::ssize(columns()));
-  pool.run((rows_ + rows_per_task - 1) / rows_per_task, [&](Index task) {
-    const Index last = std::min(rows_, (task + 1) * rows_per_task);
+  pool.run((count + rows_per_task - 1) / rows_per_task, [&](Index task) {
+    const Index last = std::min(count, (task + 1) * rows_per_task);
     for (Index row = task * rows_per_task; row < last; ++row) {
-      const char* const source = row_bytes(row);
+      const char* const source = row_bytes(first + row);
       bool is_finite = true;
       for (const ColumnRun& run : runs) {
         double* const out =
-            run.slot == kTargetColumn ? table.target.data() + row : table.values.row(row) + run.slot;
+            run.slot == kTargetColumn ? read.target.data() + row : read.numbers.row(row) + run.slot;
         const char* const begin = source + static_cast<std::size_t>(run.first) * number_size_;
         is_finite &= number_size_ == sizeof(double) ? copy_doubles(begin, run.count, out)
                                                     : copy_floats(begin, run.count, out);
       }
       if (missing_marks().has_numbers()) {
-        for (double& number : std::span(table.values.row(row), static_cast<std::size_t>(plan.numbers)))
+        for (double& number : std::span(read.numbers.row(row), static_cast<std::size_t>(plan.numbers)))
           number = missing_marks().has_number(number) ? std::numeric_limits<double>::quiet_NaN() : number;
       }
-      if (!is_finite) check_not_finite(row, plan);
+      if (!is_finite) check_not_finite(first + row, plan);
     }
-    done_with({row_bytes(task * rows_per_task), row_bytes(last)});
+    done_with({row_bytes(first + task * rows_per_task), row_bytes(first + last)});
   });
-  return {};
+  return read;
 }
 
 const char* NpyReader::row_bytes(Index row) const {

@@ -18,6 +18,10 @@ class NpyReader final : public TableReader {
   [[nodiscard]] bool has_header() const override { return false; }
   [[nodiscard]] Index default_target() const override { return std::ssize(columns()) - 1; }
   TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const override;
+  void read_in_parts(const ColumnPlan& plan, ThreadPool& pool, Index bytes,
+                     const TakeRows& take) const override;
+  void conclude(Index /*rows*/, Index /*leading_comments*/, Index /*inner_comments*/,
+                Table& /*table*/) const override {}
   [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const override;
 
  private:
@@ -26,6 +30,7 @@ class NpyReader final : public TableReader {
   [[nodiscard]] std::string_view header_value(std::string_view header, std::string_view key) const;
   [[nodiscard]] std::pair<Index, Index> parse_shape(std::string_view shape) const;
   [[nodiscard]] const char* row_bytes(Index row) const;
+  [[nodiscard]] RowsRead parse(Index first, Index count, const ColumnPlan& plan, ThreadPool& pool) const;
   // Throws at a number of the row that is not finite, unless it may be missing.
   void check_not_finite(Index row, const ColumnPlan& plan) const;
 

@@ -16,6 +16,7 @@ namespace mfga {
 namespace {
 
 constexpr Index kMostSampled = 100'000;
+constexpr Index kMostNumbers = Index{1} << 22U;  // that are looked at together: 32 MiB
 constexpr double kRobustLimit = 5;
 constexpr double kPlaceRounding = 1e-9;  // of the place of a row
 constexpr double kNormalInterquartileRange = 1.349;
@@ -157,6 +158,24 @@ void make_quantile(const SortedValues& sorted, InputColumn& input) {
       with_short_numbers(with_few_knots(input.warp, (1 - kPartOfRounding) * error), kPartOfRounding * error);
 }
 
+// The numbers of some inputs' columns in these rows, [inputs x rows], if they are not in memory anyway.
+Matrix numbers_of(const TableView& x, std::span<const Index> rows, std::span<const Index> some,
+                  const std::vector<InputColumn>& inputs) {
+  if (!x.has_sources()) return {};
+  Matrix numbers = Matrix::uninitialised(std::ssize(some), std::ssize(rows));
+  std::vector<double> block(static_cast<std::size_t>(kBlockRows * x.cols));
+  for (Index first = 0; first < numbers.cols; first += kBlockRows) {
+    const Index count = std::min(kBlockRows, numbers.cols - first);
+    x.read(rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), kBlockRows,
+           block.data());
+    for (Index i = 0; i < numbers.rows; ++i) {
+      const InputColumn& input = inputs[static_cast<std::size_t>(some[static_cast<std::size_t>(i)])];
+      std::copy_n(block.data() + input.column * kBlockRows, count, numbers.row(i) + first);
+    }
+  }
+  return numbers;
+}
+
 }  // namespace
 
 std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, std::span<const ScaleKind> scales,
@@ -173,29 +192,43 @@ std::vector<InputColumn> scale_inputs(std::vector<InputColumn> inputs, std::span
   std::vector<double> some_weights;
   for (const Index row : weights.empty() ? std::vector<Index>() : rows)
     some_weights.push_back(weights[static_cast<std::size_t>(row)]);
-  workers.run(std::ssize(inputs), [&](Index i) {
-    InputColumn& input = inputs[static_cast<std::size_t>(i)];
-    const ScaleKind scale = scales[static_cast<std::size_t>(i)];
-    if (scale == ScaleKind::kStandard || input.is_missing) return;
-    std::vector<double> values;
-    std::vector<double> own_weights;
-    values.reserve(rows.size());
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      const double value = x(rows[n], input.column);
-      if (std::isnan(value)) continue;
-      values.push_back(value);
-      if (!some_weights.empty()) own_weights.push_back(some_weights[n]);
-    }
-    if (values.empty()) return;
-    if (std::ranges::all_of(values, [](double value) { return value == 0 || value == 1; })) return;
-    if (!own_weights.empty() && std::ranges::all_of(own_weights, [](double w) { return w == 0; })) return;
-    const SortedValues sorted(std::move(values), own_weights);
-    if (scale == ScaleKind::kRobust) {
-      make_robust(sorted, input);
-    } else if (sorted.distinct() >= kFewestDistinct) {
-      make_quantile(sorted, input);
-    }
-  });
+  // Of a table that is not in memory a few inputs at a time: their rows are read together.
+  std::vector<Index> scaled;
+  for (Index i = 0; i < std::ssize(inputs); ++i) {
+    const auto j = static_cast<std::size_t>(i);
+    if (scales[j] != ScaleKind::kStandard && !inputs[j].is_missing) scaled.push_back(i);
+  }
+  const std::size_t at_once =
+      x.has_sources() ? static_cast<std::size_t>(std::max(kMostNumbers / std::ssize(rows), Index{1}))
+                      : inputs.size();
+  for (std::size_t begin = 0; begin < scaled.size(); begin += at_once) {
+    const auto some = std::span(scaled).subspan(begin, std::min(at_once, scaled.size() - begin));
+    const Matrix numbers = numbers_of(x, rows, some, inputs);
+    workers.run(std::ssize(some), [&](Index place) {
+      const auto i = static_cast<std::size_t>(some[static_cast<std::size_t>(place)]);
+      InputColumn& input = inputs[i];
+      const ScaleKind scale = scales[i];
+      std::vector<double> values;
+      std::vector<double> own_weights;
+      values.reserve(rows.size());
+      for (std::size_t n = 0; n < rows.size(); ++n) {
+        const double value =
+            x.has_sources() ? numbers(place, static_cast<Index>(n)) : x(rows[n], input.column);
+        if (std::isnan(value)) continue;
+        values.push_back(value);
+        if (!some_weights.empty()) own_weights.push_back(some_weights[n]);
+      }
+      if (values.empty()) return;
+      if (std::ranges::all_of(values, [](double value) { return value == 0 || value == 1; })) return;
+      if (!own_weights.empty() && std::ranges::all_of(own_weights, [](double w) { return w == 0; })) return;
+      const SortedValues sorted(std::move(values), own_weights);
+      if (scale == ScaleKind::kRobust) {
+        make_robust(sorted, input);
+      } else if (sorted.distinct() >= kFewestDistinct) {
+        make_quantile(sorted, input);
+      }
+    });
+  }
   return inputs;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/random.hpp"
+#include "data/stored_rows.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
 
@@ -83,7 +84,10 @@ Table split(Table& table, double fraction, std::optional<std::uint64_t> seed) {
   part.target_names = table.target_names;
   part.labels = table.labels;
   part.unnamed_columns = table.unnamed_columns;
-  part.values = Matrix::uninitialised(count, table.values.cols);
+  const bool is_stored = table.stored != nullptr;
+  part.values = Matrix::uninitialised(is_stored ? 0 : count, table.values.cols);
+  std::vector<Index> chosen_rows;  // of a table that is on disk
+  std::vector<Index> kept_rows;
   std::vector<Index> kept_lines;
   kept_lines.reserve(static_cast<std::size_t>(rows - count));
   Index taken = 0;
@@ -92,17 +96,26 @@ Table split(Table& table, double fraction, std::optional<std::uint64_t> seed) {
     const auto source = static_cast<std::size_t>(row);
     const bool chosen = is_chosen[source];
     // Rows only move towards the begin, so that the ones that stay can be moved up in place.
-    double* const destination = chosen ? part.values.row(taken++) : table.values.row(kept);
-    if (destination != table.values.row(row))
-      std::copy_n(table.values.row(row), table.values.cols, destination);
+    if (is_stored) {
+      (chosen ? chosen_rows : kept_rows).push_back(row);
+    } else {
+      double* const destination = chosen ? part.values.row(taken++) : table.values.row(kept);
+      if (destination != table.values.row(row))
+        std::copy_n(table.values.row(row), table.values.cols, destination);
+    }
     (chosen ? part.lines.listed : kept_lines).push_back(table.lines.line_of_row(row));
     if (has_weights && chosen) part.weights.push_back(table.weights[source]);
     if (has_weights && !chosen) table.weights[static_cast<std::size_t>(kept)] = table.weights[source];
     if (!table.groups.empty() && !chosen) table.groups[static_cast<std::size_t>(kept)] = table.groups[source];
     if (!chosen) ++kept;
   }
-  table.values.rows = kept;
-  table.values.values.resize(static_cast<std::size_t>(kept * table.values.cols));
+  if (is_stored) {
+    part.stored = std::make_shared<const SomeRows>(table.stored, std::move(chosen_rows));
+    table.stored = std::make_shared<const SomeRows>(table.stored, std::move(kept_rows));
+  } else {
+    table.values.rows = kept;
+    table.values.values.resize(static_cast<std::size_t>(kept * table.values.cols));
+  }
   if (!table.target.empty()) {
     std::vector<double> kept_targets;  // there may be several, one after the other
     for (std::size_t i = 0; i < table.target.size(); ++i)

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/clock.hpp"
+#include "core/row_blocks.hpp"
 #include "data/column_lookup.hpp"
 #include "data/delimited.hpp"
 #include "data/file_content.hpp"
@@ -17,6 +19,8 @@
 #include "data/npy.hpp"
 #include "data/number_styles.hpp"
 #include "data/number_text.hpp"
+#include "data/row_collector.hpp"
+#include "data/table_parts.hpp"
 #include "data/table_reader.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
@@ -54,7 +58,8 @@ void check_options(const ReadOptions& options) {
 }  // namespace
 
 std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_view bytes,
-                                         const ReadOptions& options) {
+                                         const ReadOptions& options,
+                                         const std::function<void(std::string_view)>& forget) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   if (bytes.empty())
@@ -64,7 +69,7 @@ std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_vi
     case TableFormat::kNpy:
       return std::make_unique<NpyReader>(path, bytes, options);
     case TableFormat::kLibsvm:
-      return std::make_unique<LibsvmReader>(path, bytes, options);
+      return std::make_unique<LibsvmReader>(path, bytes, options, forget);
     case TableFormat::kDelimited:
       break;
   }
@@ -75,10 +80,8 @@ struct TableFile::Impl {
   Impl(const std::string& file_path, const ReadOptions& read_options)
       : path(file_path == kStandardInput ? "standard input" : file_path),
         options(read_options),
-        content(file_path),
-        reader(make_reader(path, content.bytes(), options)) {
-    reader->when_read([this](std::string_view part) { content.forget(part); });
-  }
+        parts(file_path, options),
+        reader(&parts.reader()) {}
 
   // The plan for a target and no predictors yet.
   [[nodiscard]] ColumnPlan start_plan(std::optional<Index> target) const {
@@ -150,40 +153,98 @@ struct TableFile::Impl {
                     quoted_for_message(request.levels.front())));
   }
 
-  // The table of a plan, with the numbers alone, and the fields of the text columns.
-  [[nodiscard]] TextFields read_plan(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
+  void describe(const ColumnPlan& plan, Table& table) const {
     table.source = path;
     if (!reader->has_header() && reader->format() != "libsvm")
       table.unnamed_columns = std::ssize(reader->columns());
     if (plan.has_target()) table.target_name = name_of(plan.target);
+  }
+
+  // The table of a plan, with the numbers alone, and the fields of the text columns.
+  [[nodiscard]] TextFields read_plan(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
+    if (parts.are_several())
+      throw Error(ErrorKind::kIo,
+                  fmt::format("{}: is a directory or several files; expected a file with a table", path));
+    describe(plan, table);
     return reader->read(plan, pool, table);
   }
 
-  // Says which of the predictors are missing how often; `columns` are those that the table's numbers come
-  // from.
-  void count_missing(std::span<const Index> columns, const ColumnPlan& plan, const TextFields& texts,
-                     const std::vector<Index>& place_of_number, Table& table) const {
+  // Whether the rows go to the disk while they are read.
+  [[nodiscard]] bool are_stored(const ColumnPlan& plan, ThreadPool& pool) const {
+    if (options.only_row > 0) return false;
+    if (parts.are_several() || !options.cache.empty()) return true;
+    // A large file should not be in memory as a whole either.
+    const auto most = static_cast<double>(options.most_bytes);
+    return most > 0 && (parts.bytes() > most || parts.estimated_bytes(plan, pool) > most);
+  }
+
+  // About how much text is parsed at a time.
+  [[nodiscard]] Index bytes_of_part() const {
+    constexpr Index kMostChunks = 16;
+    constexpr Index kPart = 32;  // numbers take several times as much as their text
+    const Index most = kMostChunks * options.chunk_bytes;
+    return options.most_bytes == 0 ? most : std::clamp(options.most_bytes / kPart, options.chunk_bytes, most);
+  }
+
+  // How many numbers of some rows may be copied from the disk.
+  [[nodiscard]] Index most_copied() const {
+    constexpr Index kUsual = Index{1} << 28;
+    constexpr Index kPart = 4;
+    return (options.most_bytes == 0 ? kUsual : options.most_bytes / kPart) / Index{sizeof(double)};
+  }
+
+  // The rows of the stored table in memory after all, if they have room there and none asks for the disk.
+  void load_if_small(ThreadPool& pool, Table& table) const {
+    const double bytes =
+        static_cast<double>(table.rows()) * static_cast<double>(table.cols()) * sizeof(double);
+    const bool has_room = options.most_bytes == 0 || bytes <= static_cast<double>(options.most_bytes);
+    if (!options.cache.empty() || !has_room) return;
+    Matrix values = allocate_matrix(path, table.rows(), table.cols());
+    pool.run((values.rows + kBlockRows - 1) / kBlockRows, [&](Index block) {
+      std::vector<Index> rows(
+          static_cast<std::size_t>(std::min(kBlockRows, values.rows - block * kBlockRows)));
+      std::iota(rows.begin(), rows.end(), block * kBlockRows);
+      std::vector<double> numbers(rows.size() * static_cast<std::size_t>(values.cols));
+      table.stored->read(rows, std::ssize(rows), numbers.data());
+      for (std::size_t n = 0; n < rows.size(); ++n) {
+        for (Index j = 0; j < values.cols; ++j)
+          values(rows[n], j) = numbers[static_cast<std::size_t>(j) * rows.size() + n];
+      }
+    });
+    table.stored = nullptr;
+    table.values = std::move(values);
+  }
+
+  // Says which of the predictors are missing how often; `count` tells of a slot.
+  template <class Count>
+  void count_missing(std::span<const Index> columns, const ColumnPlan& plan, Table& table,
+                     const Count& count) const {
     table.missing_texts = reader->missing_marks().named();
     if (!reader->missing_marks().are_allowed()) return;
     for (const Index column : columns) {
-      const Index slot = plan.slots[static_cast<std::size_t>(column)];
-      TextFields::Count found;
-      if (slot < 0) {
-        found = texts.missing(text_slot(slot));
-      } else {
-        const Index place = place_of_number.empty() ? slot : place_of_number[static_cast<std::size_t>(slot)];
-        for (Index row = 0; row < table.rows(); ++row) {
-          if (std::isnan(table.values(row, place)) && found.count++ == 0) found.first_row = row;
-        }
-      }
+      const TextFields::Count found = count(plan.slots[static_cast<std::size_t>(column)]);
       if (found.count == 0) continue;
       table.missing.push_back({name_of(column), found.count, table.lines.line_of_row(found.first_row)});
     }
   }
 
+  // The same of a table in memory.
+  void count_missing(std::span<const Index> columns, const ColumnPlan& plan, const TextFields& texts,
+                     const std::vector<Index>& place_of_number, Table& table) const {
+    count_missing(columns, plan, table, [&](Index slot) {
+      if (slot < 0) return texts.missing(text_slot(slot));
+      const Index place = place_of_number.empty() ? slot : place_of_number[static_cast<std::size_t>(slot)];
+      TextFields::Count found;
+      for (Index row = 0; row < table.rows(); ++row) {
+        if (std::isnan(table.values(row, place)) && found.count++ == 0) found.first_row = row;
+      }
+      return found;
+    });
+  }
+
   void finish(Clock::time_point start, Table& table) const {
     constexpr double kMegabyte = 1e6;
-    table.megabytes = static_cast<double>(content.bytes().size()) / kMegabyte;
+    table.megabytes = parts.bytes() / kMegabyte;
     table.load_seconds = opening_seconds + seconds_since(start);
   }
 
@@ -202,8 +263,8 @@ struct TableFile::Impl {
   Clock::time_point opening = Clock::now();
   std::string path;
   ReadOptions options;
-  FileContent content;
-  std::unique_ptr<TableReader> reader;
+  TableParts parts;
+  TableReader* reader;
   std::optional<FirstRow> first_row = reader->first_row();
   double opening_seconds = seconds_since(opening);
 };
@@ -253,8 +314,22 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   ThreadPool pool(impl_->options.threads);
   Table table;
   choose_styles(*impl_->reader, decimal, impl_->options.decimal, plan, table.remarks);
-  const TextFields texts = impl_->read_plan(plan, pool, table);
-  if (texts.empty()) {
+  std::optional<RowCollector> collected;
+  TextFields texts;
+  if (impl_->are_stored(plan, pool)) {
+    impl_->describe(plan, table);
+    collected.emplace(plan, impl_->reader->missing_marks(), table.target_name, impl_->options.cache);
+    impl_->parts.read(plan, pool, impl_->bytes_of_part(), [&](RowsRead& rows, const std::string& of) {
+      collected->add(rows, of, pool);
+      return true;
+    });
+    impl_->reader->conclude(collected->rows(), collected->leading_comments(), collected->inner_comments(),
+                            table);
+    collected->finish(table);
+  } else {
+    texts = impl_->read_plan(plan, pool, table);
+  }
+  if (plan.texts.empty() && !collected) {
     table.columns = std::move(names);
     impl_->count_missing(predictors, plan, texts, {}, table);
     impl_->finish(start, table);
@@ -273,7 +348,9 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
       kept.push_back(predictors[i]);
       continue;
     }
-    levels.push_back(texts.levels(std::ssize(levels), name, table, has_header()));
+    const Index place = std::ssize(levels);
+    levels.push_back(collected ? collected->text(place).levels(name, table, has_header())
+                               : texts.levels(place, name, table, has_header()));
     const auto& [level_texts, rare, why_none] = levels.back();
     std::vector<Index>& places = to.of_level.emplace_back();
     if (!why_none.empty()) {
@@ -291,12 +368,27 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
       table.columns.push_back(level_name(name, level));
     }
   }
-  if (table.columns.empty()) {
+  if (table.columns.empty() && !predictors.empty()) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: no predictors are left: {}", path(), fmt::join(table.remarks, "; ")));
   }
-  table.values = texts.spread(table.values, levels, to, path(), pool);
-  impl_->count_missing(kept, plan, texts, to.of_number, table);
+  if (collected) {
+    const auto stored = collected->stored(levels, to, impl_->most_copied());
+    table.stored = stored;
+    impl_->count_missing(kept, plan, table, [&](Index slot) {
+      return slot < 0 ? collected->text(text_slot(slot)).missing() : collected->missing_numbers(slot);
+    });
+    impl_->load_if_small(pool, table);
+    if (table.stored != nullptr && !predictors.empty()) {
+      constexpr double kMegabyte = 1e6;
+      table.remarks.push_back(fmt::format("rows are kept on disk: {:.1f} MB in {}",
+                                          static_cast<double>(stored->file().size()) / kMegabyte,
+                                          stored->file().folder()));
+    }
+  } else {
+    table.values = texts.spread(table.values, levels, to, path(), pool);
+    impl_->count_missing(kept, plan, texts, to.of_number, table);
+  }
   impl_->finish(start, table);
   return table;
 }
@@ -382,11 +474,13 @@ Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index
   return table;
 }
 
-std::optional<ConstMatrixView> TableFile::stored_numbers() const { return impl_->reader->stored_numbers(); }
+std::optional<ConstMatrixView> TableFile::stored_numbers() const {
+  return impl_->parts.are_several() ? std::nullopt : impl_->reader->stored_numbers();
+}
 
 void TableFile::forget(ConstMatrixView rows) const {
-  impl_->content.forget({reinterpret_cast<const char*>(rows.data),
-                         static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
+  impl_->parts.content().forget({reinterpret_cast<const char*>(rows.data),
+                                 static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
 }
 
 }  // namespace mfga

@@ -49,6 +49,20 @@ struct FirstRow {
   Index line = 0;
 };
 
+// Consecutive rows of a file as they are read.
+struct RowsRead {
+  Matrix numbers;  // of the columns of numbers
+  TextFields texts;
+  std::vector<std::string_view> target_fields;  // where the format has text: as they stand there
+  std::vector<double> target;                   // and where it has not
+  RowLines lines;
+  Index leading_comments = 0;  // see TextRows
+  Index inner_comments = 0;
+  Index bytes = 0;  // of the file
+
+  [[nodiscard]] Index rows() const { return numbers.rows; }
+};
+
 class TableReader {
  public:
   TableReader() = default;
@@ -70,6 +84,13 @@ class TableReader {
   // Fills in values (the columns of numbers), target, labels and lines of the table; returns the columns of
   // text.
   virtual TextFields read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const = 0;
+  // The same without a table that holds all rows: calls take for parts of the rows in their order, of about
+  // so many bytes of the file, until it returns false.
+  using TakeRows = std::function<bool(RowsRead& rows)>;
+  virtual void read_in_parts(const ColumnPlan& plan, ThreadPool& pool, Index bytes,
+                             const TakeRows& take) const = 0;
+  // Says in the table's remarks and warnings what was decided and skipped. Throws if there are no rows.
+  virtual void conclude(Index rows, Index leading_comments, Index inner_comments, Table& table) const = 0;
   // The fields of some columns, a list for each: as they stand in the text, without quotes; numbers where the
   // format has no text.
   [[nodiscard]] virtual std::vector<std::vector<std::string>> texts(std::span<const Index> columns,
@@ -95,8 +116,10 @@ class TableReader {
 };
 
 // The reader for a file with this content, which must outlive it.
-[[nodiscard]] std::unique_ptr<TableReader> make_reader(const std::string& path, std::string_view bytes,
-                                                       const ReadOptions& options);
+// `forget` as in TableReader::when_read.
+[[nodiscard]] std::unique_ptr<TableReader> make_reader(
+    const std::string& path, std::string_view bytes, const ReadOptions& options,
+    const std::function<void(std::string_view)>& forget = {});
 
 // An error in the data, as "path:line:column: text"; the column is a field's number, from 1 (0: the whole
 // line).

@@ -37,6 +37,19 @@ bool are_dates(const std::set<std::string>& texts) {
   return 10 * std::ranges::count_if(texts, looks_like_date) >= 9 * std::ssize(texts);
 }
 
+// Of the texts those that few rows have.
+std::vector<std::string> rare_levels(const FoundTexts& found, const std::set<std::string>& texts) {
+  constexpr Index kEnough = 10;
+  constexpr Index kRowsForOne = 100;
+  std::vector<std::string> rare;
+  for (const std::string& text : texts) {
+    const auto counted = found.counts.find(text);
+    const Index count = counted == found.counts.end() ? 0 : counted->second;
+    if (count < kEnough && kRowsForOne * count < found.rows) rare.push_back(text);
+  }
+  return rare.size() > 1 ? rare : std::vector<std::string>();
+}
+
 // Whether texts are so many that most rows have one of their own.
 bool are_identifiers(Index texts, Index rows) {
   constexpr Index kFewest = 20;  // fewer are as likely levels of a small table
@@ -110,6 +123,19 @@ void TextFields::add(Part& part, Index i, Index row, std::string_view field) {
   if (has_room) texts.codes.emplace(field, code);
 }
 
+std::vector<TextFields::Fields> TextFields::fields(Index i) const {
+  std::vector<Fields> result;
+  for (const Part& part : parts_) {
+    const Texts& texts = part.texts[static_cast<std::size_t>(i)];
+    result.push_back(
+        {part.first_row,
+         std::span(column(i).codes)
+             .subspan(static_cast<std::size_t>(part.first_row), static_cast<std::size_t>(part.rows)),
+         texts.listed, texts.is_full});
+  }
+  return result;
+}
+
 std::string_view TextFields::text_of_row(Index i, const Part& part, Index row) const {
   return part.texts[static_cast<std::size_t>(i)].listed[column(i).codes[static_cast<std::size_t>(row)]];
 }
@@ -123,70 +149,78 @@ std::set<std::string> TextFields::first_texts(Index i, Index most_rows) const {
   return texts;
 }
 
-std::string TextFields::level_of(std::string_view raw) const {
+std::string text_level(std::string_view raw, const MissingMarks& marks) {
   std::string text = unquote(raw);
-  return marks_.has(text) ? std::string(kMissingLevel) : text;
+  return marks.has(text) ? std::string(kMissingLevel) : text;
 }
 
-std::vector<std::string> TextFields::rare_levels(Index i, const std::set<std::string>& found) const {
-  constexpr Index kEnough = 10;
-  constexpr Index kRowsForOne = 100;
-  std::unordered_map<std::string, Index> counts;
+std::unordered_map<std::string, Index> TextFields::counts(Index i) const {
+  std::unordered_map<std::string, Index> result;
   for (const Part& part : parts_) {
     const std::vector<std::string_view>& listed = part.texts[static_cast<std::size_t>(i)].listed;
     std::vector<Index> of_part(listed.size());
     for (Index row = part.first_row; row < part.first_row + part.rows; ++row)
       ++of_part[column(i).codes[static_cast<std::size_t>(row)]];
-    for (std::size_t code = 0; code < listed.size(); ++code) counts[level_of(listed[code])] += of_part[code];
+    for (std::size_t code = 0; code < listed.size(); ++code) result[level_of(listed[code])] += of_part[code];
   }
-  const Index rows = std::ssize(column(i).codes);
-  std::vector<std::string> rare;
-  for (const std::string& text : found) {
-    const Index count = counts[text];
-    if (text != kMissingLevel && count < kEnough && kRowsForOne * count < rows) rare.push_back(text);
+  return result;
+}
+
+FoundTexts TextFields::found_texts(Index i) const {
+  FoundTexts found;
+  found.rows = found.judged_rows = std::ssize(column(i).codes);
+  for (const Part& part : parts_) {
+    const Texts& texts = part.texts[static_cast<std::size_t>(i)];
+    for (const std::string_view raw : texts.listed) {
+      if (found.texts.size() <= kMostLevels) found.texts.insert(level_of(raw));
+    }
+    found.are_too_many = found.are_too_many || texts.is_full;
   }
-  return rare.size() > 1 ? rare : std::vector<std::string>();
+  found.are_too_many = found.are_too_many || found.texts.size() > kMostLevels;
+  if (found.are_too_many) {  // no part's list is full within so many rows
+    found.judged_rows = std::min<Index>(found.rows, kMostLevels);
+    found.texts = first_texts(i, found.judged_rows);
+  } else {
+    found.counts = counts(i);
+  }
+  // Parts of comments alone have no rows.
+  for (const Part& part : parts_) {
+    for (Index row = part.first_row; row < part.first_row + part.rows && found.first.empty(); ++row) {
+      const std::string text = level_of(text_of_row(i, part, row));
+      if (text == kMissingLevel) continue;
+      found.first = text;
+      found.first_row = row;
+    }
+    if (!found.first.empty()) break;
+  }
+  if (found.are_too_many || std::ranges::all_of(found.texts, is_utf8)) return found;
+  for (const Part& part : parts_) {
+    for (Index row = part.first_row; row < part.first_row + part.rows && found.not_utf8_row < 0; ++row) {
+      if (!is_utf8(text_of_row(i, part, row))) found.not_utf8_row = row;
+    }
+  }
+  return found;
 }
 
 TextFields::Levels TextFields::levels(Index i, const std::string& name, const Table& table,
                                       bool has_header) const {
   const TextRequest& request = column(i).request;
   if (!request.levels.empty()) return {request.levels, request.rare, {}};
-  std::set<std::string> found;
-  bool too_many = false;
-  for (const Part& part : parts_) {
-    const Texts& texts = part.texts[static_cast<std::size_t>(i)];
-    for (const std::string_view raw : texts.listed) {
-      if (found.size() <= kMostLevels) found.insert(level_of(raw));
-    }
-    too_many = too_many || texts.is_full;
-  }
-  too_many = too_many || found.size() > kMostLevels;
-  Index judged_rows = std::ssize(column(i).codes);
-  if (too_many) {  // no part's list is full within so many rows
-    judged_rows = std::min<Index>(judged_rows, kMostLevels);
-    found = first_texts(i, judged_rows);
-  }
+  return levels_of(request, found_texts(i), name, table, has_header);
+}
+
+TextLevels levels_of(const TextRequest& request, const FoundTexts& found, const std::string& name,
+                     const Table& table, bool has_header) {
   const auto error_at = [&](Index row, const std::string& text) {
     return data_error(table.source, table.lines.line_of_row(row), request.column + 1, text);
   };
-  const bool has_missing = found.erase(std::string(kMissingLevel)) > 0;
-  // The first text that is not missing. Parts of comments alone have no rows.
-  Index first_row = 0;
-  std::string first;
-  for (const Part& part : parts_) {
-    for (Index row = part.first_row; row < part.first_row + part.rows && first.empty(); ++row) {
-      const std::string text = level_of(text_of_row(i, part, row));
-      if (text == kMissingLevel) continue;
-      first = quoted_for_message(text);
-      first_row = row;
-    }
-    if (!first.empty()) break;
-  }
-  const auto numbers = std::ranges::count_if(found, is_number);
-  if (!request.is_asked_for && 2 * numbers > std::ssize(found)) {
+  std::set<std::string> texts = found.texts;
+  const bool has_missing = texts.erase(std::string(kMissingLevel)) > 0;
+  const std::string first = quoted_for_message(found.first);
+  const auto numbers = std::ranges::count_if(texts, is_number);
+  if (!request.is_asked_for && 2 * numbers > std::ssize(texts)) {
     throw error_at(
-        first_row,
+        found.first_row,
         fmt::format(
             "found {} in column \"{}\"; expected a number, as most other values of the column are "
             "(correct the row or leave it out; read other decimal signs with `decimal`, or the column as "
@@ -194,43 +228,38 @@ TextFields::Levels TextFields::levels(Index i, const std::string& name, const Ta
             first, name, name, has_header ? "" : ", or pass `header=yes` if this line holds names"));
   }
   // Too many texts are refused even where they are asked for.
-  const std::string_view advice = too_many ? "" : " (`text` reads it all the same)";
-  if (!request.is_asked_for && !found.empty() && are_dates(found))
+  const std::string_view advice = found.are_too_many ? "" : " (`text` reads it all the same)";
+  if (!request.is_asked_for && !texts.empty() && are_dates(texts))
     return {{}, {}, fmt::format("holds dates or times{}", advice)};
-  if (!request.is_asked_for && are_identifiers(std::ssize(found), judged_rows))
+  if (!request.is_asked_for && are_identifiers(std::ssize(texts), found.judged_rows))
     return {{}, {}, fmt::format("has a text of its own in most rows, as an identifier has{}", advice)};
-  if (too_many && request.is_asked_for) {
+  if (found.are_too_many && request.is_asked_for) {
     throw error_at(
-        first_row,
+        found.first_row,
         fmt::format("column \"{0}\" is read as text, as `text` asks for, and holds more than {1} different "
                     "texts; it looks like an identifier: pass `ignore={0}` in place of `text={0}` (or, if "
                     "it is a column of numbers, leave `text={0}` out)",
                     name, kMostLevels));
   }
-  if (too_many) {
+  if (found.are_too_many) {
     return {{},
             {},
             fmt::format("holds more than {} different texts, such as {}, too many for levels", kMostLevels,
                         first)};
   }
-  if (std::ranges::all_of(found, is_utf8)) {
-    std::vector<std::string> rare = rare_levels(i, found);
-    for (const std::string& text : rare) found.erase(text);
-    if (found.empty() && !has_missing && !rare.empty())
-      return {{}, {}, "has no text that ten rows, or one in a hundred, have in common"};
-    if (!rare.empty()) found.emplace(kOtherLevel);
-    if (has_missing) found.emplace(kMissingLevel);
-    return {{found.begin(), found.end()}, std::move(rare), {}};
+  if (found.not_utf8_row >= 0) {
+    throw error_at(found.not_utf8_row,
+                   fmt::format("the text in column \"{}\" is not UTF-8; convert the file, for example "
+                               "with iconv -f latin1 -t utf-8",
+                               name));
   }
-  for (const Part& part : parts_) {
-    for (Index row = part.first_row; row < part.first_row + part.rows; ++row) {
-      if (is_utf8(text_of_row(i, part, row))) continue;
-      throw error_at(row, fmt::format("the text in column \"{}\" is not UTF-8; convert the file, for example "
-                                      "with iconv -f latin1 -t utf-8",
-                                      name));
-    }
-  }
-  return {};
+  std::vector<std::string> rare = rare_levels(found, texts);
+  for (const std::string& text : rare) texts.erase(text);
+  if (texts.empty() && !has_missing && !rare.empty())
+    return {{}, {}, "has no text that ten rows, or one in a hundred, have in common"};
+  if (!rare.empty()) texts.emplace(kOtherLevel);
+  if (has_missing) texts.emplace(kMissingLevel);
+  return {{texts.begin(), texts.end()}, std::move(rare), {}};
 }
 
 Matrix TextFields::spread(const Matrix& numbers, const std::vector<Levels>& levels, const Destinations& to,

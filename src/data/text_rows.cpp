@@ -203,6 +203,47 @@ TextRows only_row_of(const TextRows& rows, Index row, const TextLayout& layout, 
   return result;
 }
 
+std::string_view part_of(std::string_view text, const TextLayout& layout, Quoting quoting, Index bytes) {
+  const char* const end = text.data() + text.size();
+  if (std::ssize(text) <= bytes) return text;
+  const std::string_view lines(text.data(), next_line(text.data() + bytes - 1, end));
+  if (quoting == Quoting::kNone || lines.find('"') == std::string_view::npos) return lines;
+  const char* p = text.data();
+  TextLayout::Skipped skipped;
+  while (p != end && p - text.data() < bytes) {
+    p = layout.find_row(p, end, skipped);
+    if (p != end) p = row_end(p, end, layout, quoting);
+  }
+  return {text.data(), p};
+}
+
+void TextRows::append(const TextRows& more) {
+  append_lines(more.lines, rows(), lines);
+  (rows() == 0 ? leading_comments : inner_comments) += more.leading_comments;
+  inner_comments += more.inner_comments;
+  chunks.insert(chunks.end(), more.chunks.begin(), more.chunks.end());
+  const Index before = rows();
+  first_rows.pop_back();
+  for (const Index row : more.first_rows) first_rows.push_back(before + row);
+}
+
+RowLines lines_from(const RowLines& lines, Index row) {
+  RowLines result;
+  result.first_line = lines.line_of_row(row);
+  const Index before = result.first_line - row - lines.first_line;
+  for (const auto& [skip_row, skipped] : lines.skips) {
+    if (skip_row > row) result.skips.push_back({skip_row - row, skipped - before});
+  }
+  return result;
+}
+
+void append_lines(const RowLines& more, Index rows, RowLines& lines) {
+  if (rows == 0) lines.first_line = more.first_line;
+  const Index before = more.first_line - rows - lines.first_line;
+  if (before != (lines.skips.empty() ? 0 : lines.skips.back().lines)) lines.skips.push_back({rows, before});
+  for (const auto& [row, skipped] : more.skips) lines.skips.push_back({rows + row, before + skipped});
+}
+
 TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout, Quoting quoting,
                      Index chunk_bytes, ThreadPool& pool) {
   TextRows result;
@@ -224,6 +265,7 @@ TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& 
   }
 
   result.lines.first_line = first_line;
+  result.first_rows.clear();
   Index rows = 0;
   Index skipped = 0;
   for (const ChunkCount& count : counts) {

@@ -60,12 +60,14 @@ inline const char* line_end(const char* begin, const char* end) {
 
 struct TextRows {
   std::vector<std::string_view> chunks;
-  std::vector<Index> first_rows;  // of each chunk, and at the end the number of all rows
+  std::vector<Index> first_rows = {0};  // of each chunk, and at the end the number of all rows
   RowLines lines;
   Index leading_comments = 0;  // comment lines before the first row
   Index inner_comments = 0;    // and below it
 
   [[nodiscard]] Index rows() const { return first_rows.back(); }
+  // Adds the rows of the text that follows.
+  void append(const TextRows& more);
 };
 
 // Quotes can hide newlines, so that in a text that has any the rows must be found from the begin on, by one
@@ -76,6 +78,10 @@ enum class Quoting { kNone, kPossible };
 [[nodiscard]] std::string_view first_rows_of(std::string_view text, const TextLayout& layout, Quoting quoting,
                                              Index rows);
 
+// The first part of a text: whole rows that end where so many bytes do, or soon after.
+[[nodiscard]] std::string_view part_of(std::string_view text, const TextLayout& layout, Quoting quoting,
+                                       Index bytes);
+
 // `first_line` is the number of the text's first line.
 [[nodiscard]] TextRows locate_rows(std::string_view text, Index first_line, const TextLayout& layout,
                                    Quoting quoting, Index chunk_bytes, ThreadPool& pool);
@@ -84,5 +90,9 @@ enum class Quoting { kNone, kPossible };
 // ends with that row nothing is read but the bounds of its lines.
 [[nodiscard]] TextRows only_row_of(const TextRows& rows, Index row, const TextLayout& layout, Quoting quoting,
                                    const std::string& path);
+// The lines of the rows from one row on.
+[[nodiscard]] RowLines lines_from(const RowLines& lines, Index row);
+// Adds those of the rows that follow `rows` ones.
+void append_lines(const RowLines& more, Index rows, RowLines& lines);
 [[nodiscard]] Error no_such_row_error(const std::string& path, Index row, Index rows);
 }  // namespace mfga

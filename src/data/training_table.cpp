@@ -1,13 +1,32 @@
 // What is read for training: which columns are predictors, targets and weights.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
+#include "core/row_blocks.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
 
 namespace mfga {
+namespace {
+
+// The numbers of a table that has one column.
+std::vector<double> only_column(const Table& table) {
+  const TableView x = table.view();
+  std::vector<double> result(static_cast<std::size_t>(x.rows));
+  std::vector<Index> rows;
+  for (Index first = 0; first < x.rows; first += kBlockRows) {
+    rows.resize(static_cast<std::size_t>(std::min(kBlockRows, x.rows - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    x.read(rows, kBlockRows, result.data() + first);
+  }
+  return result;
+}
+
+}  // namespace
 
 void TableFile::read_more_targets(std::span<const std::string> names, std::string_view option,
                                   Table& table) const {
@@ -23,20 +42,21 @@ void TableFile::read_more_targets(std::span<const std::string> names, std::strin
     const Index target_column = column(given, option);
     const std::string& name = columns()[static_cast<std::size_t>(target_column)];
     const Table numbers = read({&target_column, 1}, std::nullopt);
-    if (numbers.values.cols != 1 || !numbers.text_columns.empty()) {
+    if (numbers.cols() != 1 || !numbers.text_columns.empty()) {
       throw Error(ErrorKind::kBadData, fmt::format("{}: the target \"{}\" does not hold numbers; several "
                                                    "targets must be numbers",
                                                    path(), name));
     }
+    const std::vector<double> values = only_column(numbers);
     for (Index n = 0; n < numbers.rows(); ++n) {
-      if (!std::isnan(numbers.values(n, 0))) continue;
+      if (!std::isnan(values[static_cast<std::size_t>(n)])) continue;
       throw Error(
           ErrorKind::kBadData,
           fmt::format("{}:{}: the target \"{}\" is missing; leave the row out, for there is nothing to "
                       "learn from it",
                       path(), numbers.lines.line_of_row(n), name));
     }
-    table.target.insert(table.target.end(), numbers.values.values.begin(), numbers.values.values.end());
+    table.target.insert(table.target.end(), values.begin(), values.end());
     table.target_names.push_back(name);
     table.target_name += "," + name;
   }
@@ -55,20 +75,19 @@ std::vector<double> TableFile::read_weights(std::string_view name_or_index, std:
   const Index weight_column = column(name_or_index, option);
   const Table table = read({&weight_column, 1}, std::nullopt);
   const std::string& name = columns()[static_cast<std::size_t>(weight_column)];
-  if (table.values.cols != 1 || !table.text_columns.empty()) {
+  if (table.cols() != 1 || !table.text_columns.empty()) {
     throw Error(ErrorKind::kBadData,
                 fmt::format("{}: the column of weights, \"{}\", does not hold numbers", path(), name));
   }
-  std::vector<double> weights;
+  std::vector<double> weights = only_column(table);
   for (Index n = 0; n < table.rows(); ++n) {
-    const double weight = table.values(n, 0);
+    const double weight = weights[static_cast<std::size_t>(n)];
     if (!(weight >= 0)) {
       throw Error(ErrorKind::kBadData,
                   fmt::format("{}:{}: the weight \"{}\" is {}; expected a number that is not negative",
                               path(), table.lines.line_of_row(n), name,
                               std::isnan(weight) ? "missing" : fmt::format("{}", weight)));
     }
-    weights.push_back(weight);
   }
   return weights;
 }

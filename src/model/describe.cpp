@@ -9,6 +9,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "core/row_blocks.hpp"
 #include "data/scale_inputs.hpp"
 #include "data/standardise.hpp"
 #include "model/automatic.hpp"
@@ -304,11 +305,25 @@ std::vector<std::pair<std::string, std::string>> equal_columns(const TrainingDat
     return (std::rotl(hash, 5) ^ more) * kMixing;
   };
   std::vector<std::uint64_t> hashes(static_cast<std::size_t>(data.x.cols));
-  for (Index n = 0; n < data.x.rows; ++n) {
-    for (Index j = 0; j < data.x.cols; ++j) {
-      const double value = data.x(n, j);
-      std::uint64_t& hash = hashes[static_cast<std::size_t>(j)];
-      hash = mix(hash, std::isnan(value) ? 1 : std::bit_cast<std::uint64_t>(value + 0.0));  // no -0
+  const auto add = [&](Index j, double value) {
+    std::uint64_t& hash = hashes[static_cast<std::size_t>(j)];
+    hash = mix(hash, std::isnan(value) ? 1 : std::bit_cast<std::uint64_t>(value + 0.0));  // no -0
+  };
+  if (data.x.has_sources()) {
+    std::vector<double> block(static_cast<std::size_t>(kBlockRows * data.x.cols));
+    std::vector<Index> read;
+    for (Index first = 0; first < data.x.rows; first += kBlockRows) {
+      read.resize(static_cast<std::size_t>(std::min(kBlockRows, data.x.rows - first)));
+      std::iota(read.begin(), read.end(), first);
+      data.x.read(read, kBlockRows, block.data());
+      for (Index j = 0; j < data.x.cols; ++j) {
+        for (std::size_t n = 0; n < read.size(); ++n)
+          add(j, block[static_cast<std::size_t>(j * kBlockRows) + n]);
+      }
+    }
+  } else {
+    for (Index n = 0; n < data.x.rows; ++n) {
+      for (Index j = 0; j < data.x.cols; ++j) add(j, data.x(n, j));
     }
   }
   std::vector<std::pair<std::string, std::string>> result;

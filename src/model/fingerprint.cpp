@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/row_blocks.hpp"
 #include "core/sealed_file.hpp"
 #include "mfga/version.hpp"
 #include "model/option_table.hpp"
@@ -33,10 +34,20 @@ std::string checksum_of(const TableView& x, const Workers& workers) {
   std::vector<std::uint64_t> sums(static_cast<std::size_t>((x.rows + kRows - 1) / kRows));
   workers.run(std::ssize(sums), [&](Index chunk) {
     std::vector<double> row(static_cast<std::size_t>(x.cols));
+    const Index block_rows = x.has_sources() ? kBlockRows : 0;
+    std::vector<double> block(static_cast<std::size_t>(block_rows * x.cols));
+    std::vector<Index> read;
     std::uint64_t sum = 0;
     for (Index i = chunk * kRows; i < std::min(x.rows, (chunk + 1) * kRows); ++i) {
+      const Index in_block = block_rows > 0 ? i % block_rows : 0;
+      if (block_rows > 0 && in_block == 0) {
+        read.clear();
+        for (Index n = i; n < std::min(x.rows, i + block_rows); ++n) read.push_back(n);
+        x.read(read, block_rows, block.data());
+      }
       for (Index j = 0; j < x.cols; ++j) {
-        const double value = x(i, j);
+        const double value =
+            block_rows > 0 ? block[static_cast<std::size_t>(j * block_rows + in_block)] : x(i, j);
         row[static_cast<std::size_t>(j)] =
             std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
       }

@@ -41,6 +41,13 @@ TEST(RowBlocks, HoldEveryRowStandardised) {
   }
 }
 
+TEST(RowBlocks, TellRowsFromColumnsWhereTheNextRowIsSevenNumbersAway) {
+  for (const Index n_rows : {2, 10, 514}) {
+    const Matrix x = reference::random_matrix(n_rows, 7, 1);
+    expect_standardised(BlockedRows(x.view(), kInputs), x);
+  }
+}
+
 TEST(RowBlocks, ReadAnyStrides) {
   const Matrix x = reference::random_matrix(600, 5, 2);
   Matrix transposed(5, 600);

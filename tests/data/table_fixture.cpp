@@ -12,11 +12,16 @@
 namespace mfga {
 namespace {
 
+// In memory, and on disk.
 void for_each_setting(ReadOptions options, const std::function<void(const ReadOptions&)>& action) {
   for (const Index chunk_bytes : {Index{1} << 20, Index{1}, Index{7}, Index{64}}) {
     for (const int threads : {1, 2, 5}) {
       options.chunk_bytes = chunk_bytes;
       options.threads = threads;
+      options.cache.clear();
+      action(options);
+      if (threads > 2) continue;
+      options.cache = folder_in_memory().string();
       action(options);
     }
   }
@@ -66,7 +71,7 @@ Table TableTest::read(const std::string& path, const ReadOptions& options, std::
                       const std::vector<std::string>& ignore, const std::vector<std::string>& text) {
   std::optional<Table> first;
   for_each_setting(options, [&](const ReadOptions& setting) {
-    Table table = TableFile(path, setting).read_for_training(target, ignore, text);
+    Table table = in_memory(TableFile(path, setting).read_for_training(target, ignore, text));
     if (!first) {
       first = std::move(table);
       return;
@@ -74,6 +79,16 @@ Table TableTest::read(const std::string& path, const ReadOptions& options, std::
     expect_equal(*first, table);
   });
   return std::move(*first);
+}
+
+Table TableTest::in_memory(Table table) {
+  if (table.stored == nullptr) return table;
+  table.values = Matrix(table.rows(), table.cols());
+  for (Index i = 0; i < table.rows(); ++i) {
+    for (Index j = 0; j < table.cols(); ++j) table.values(i, j) = table.stored->number(i, j);
+  }
+  table.stored = nullptr;
+  return table;
 }
 
 std::string TableTest::read_error(const std::string& path, ErrorKind kind, const ReadOptions& options,
@@ -84,7 +99,8 @@ std::string TableTest::read_error(const std::string& path, ErrorKind kind, const
     const std::string message =
         error_of(kind, [&] { (void)TableFile(path, setting).read_for_training(target, ignore, text); });
     if (!first) first = message;
-    EXPECT_EQ(*first, message) << setting.threads << " threads, chunks of " << setting.chunk_bytes;
+    EXPECT_EQ(*first, message) << setting.threads << " threads, chunks of " << setting.chunk_bytes
+                               << setting.cache;
   });
   return *first;
 }

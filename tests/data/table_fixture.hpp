@@ -41,6 +41,8 @@ class TableTest : public ::testing::Test {
                                               const std::vector<std::string>& ignore = {},
                                               const std::vector<std::string>& text = {});
 
+  // With the rows in memory, if they are on disk.
+  [[nodiscard]] static Table in_memory(Table table);
   static std::string error_of(ErrorKind kind, const std::function<void()>& action);
   static void expect_equal(const Table& a, const Table& b);
   static std::vector<Index> lines_of(const Table& table);
