@@ -15,16 +15,15 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <system_error>
 
+#include "core/system_error.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
 
 [[noreturn]] void throw_io(const std::string& path, std::string_view action, int code) {
-  throw Error(ErrorKind::kIo,
-              fmt::format("{}: cannot {}: {}", path, action, std::generic_category().message(code)));
+  throw system_error(fmt::format("{}: cannot {}", path, action), code);
 }
 
 class FileDescriptor {
@@ -158,9 +157,17 @@ FileContent::FileContent(const std::string& path) {
   } else {
     open(path);
   }
+  inflate(path == kStandardInput ? "standard input" : path);
+}
+
+FileContent::FileContent(std::string_view bytes, const std::string& source) : bytes_(bytes) {
+  inflate(source);
+}
+
+void FileContent::inflate(const std::string& source) {
   if (!is_gzip(bytes_)) return;
   try {
-    owned_ = Inflater().inflate_all(path == kStandardInput ? "standard input" : path, bytes_);
+    owned_ = Inflater().inflate_all(source, bytes_);
   } catch (...) {
     unmap();
     throw;

@@ -13,6 +13,8 @@ inline constexpr std::string_view kStandardInput = "-";
 class FileContent {
  public:
   explicit FileContent(const std::string& path);
+  // Of a file that is in memory, and must live as long.
+  FileContent(std::string_view bytes, const std::string& source);
   FileContent(const FileContent&) = delete;
   FileContent& operator=(const FileContent&) = delete;
   ~FileContent();
@@ -23,6 +25,7 @@ class FileContent {
 
  private:
   void open(const std::string& path);
+  void inflate(const std::string& source);
   void unmap();
 
   void* mapping_ = nullptr;
