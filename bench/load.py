@@ -112,8 +112,8 @@ def main():
             megabytes = path.stat().st_size / 1e6
             start = time.monotonic()
             process = subprocess.Popen(
-                [parsed.tool, "train", path, "--features", "linear", "--terms", "3", "--tune", "no", "--memory-limit",
-                 str(parsed.memory), "--quiet", "--model", pathlib.Path(folder) / "m.json"],
+                [parsed.tool, "train", path, "--features", "linear", "--terms", "3", "--tune", "no", "--quiet",
+                 "--memory-limit", str(parsed.memory), "--model", pathlib.Path(folder) / "m.json"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
             message = process.stderr.read().strip()
             _, status, usage = os.wait4(process.pid, 0)
@@ -122,8 +122,9 @@ def main():
             what = "learned" if code == 0 else message.split(": ", 2)[-1]
             fine = code in (0, 1, 2, 3) and peak < 1.5 * parsed.memory + megabytes / 1.048576
             bad += not fine
-            print(f"| {name} | {megabytes:.0f} | {peak:.0f} | {usage.ru_utime + usage.ru_stime:.1f} | {what[:160]}"
-                  f"{'' if fine else f' **BAD: exit code {code}, {time.monotonic() - start:.0f} s**'} |", flush=True)  # fmt: skip
+            note = "" if fine else f" **BAD: exit code {code}, {time.monotonic() - start:.0f} s**"
+            seconds = usage.ru_utime + usage.ru_stime
+            print(f"| {name} | {megabytes:.0f} | {peak:.0f} | {seconds:.1f} | {what[:160]}{note} |", flush=True)
             path.unlink()
     sys.exit(bad > 0)
 

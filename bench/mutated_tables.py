@@ -20,8 +20,9 @@ import sys
 import tempfile
 
 SECONDS = 20
-PIECES = [b",", b";", b"\t", b'"', b"\n", b"\r\n", b"#", b":", b" ", b"nan", b"-inf", b"1e999", b"-", b"+", b"99999999999",
-          b"0x1", b"1,234.5", b"\xff", b"\0", b'""', b"NA", b"?", b",,,", b"2024-01-31", b"1e-999", b"1_000", b"1.5.2"]  # fmt: skip
+PIECES = [b",", b";", b"\t", b'"', b"\n", b"\r\n", b"#", b":", b" ", b"nan", b"-inf", b"1e999", b"-", b"+",
+          b"99999999999", b"0x1", b"1,234.5", b"\xff", b"\0", b'""', b"NA", b"?", b",,,", b"2024-01-31", b"1e-999",
+          b"1_000", b"1.5.2"]  # fmt: skip
 
 
 def base_table(draw, kind):
@@ -225,7 +226,7 @@ def main():
             path = pathlib.Path(folder) / f"{i}.{kind}"
             path.write_bytes(mutated(base_table(draw, kind), draw))
             mine = ours(parsed.tool, str(path), kind)
-            own["crashed" if "crashed" in mine else "hung" if "hung" in mine else "refused" if "refused" in mine else "read"] += 1
+            own[next((what for what in ("crashed", "hung", "refused") if what in mine), "read")] += 1
             for name, peer in peers.items():
                 if (name == "scikit-learn") != (kind == "libsvm"):
                     continue

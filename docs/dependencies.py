@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
+
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -64,7 +65,8 @@ def asked_distributions():
 
 
 def version(package):
-    found = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True, text=True, check=False)
+    command = ["dpkg-query", "-W", "-f=${Version}", package]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
     return found.stdout or "not installed"
 
 
@@ -72,8 +74,8 @@ def page():
     lines = [
         "# Dependencies",
         "",
-        "Written by `docs/dependencies.py` on Debian 12; `docs/dependencies.py --check` (in `./dev test`) fails if something",
-        "that is asked for is not on it. No foreign source is in the repository.",
+        "Written by `docs/dependencies.py` on Debian 12; `docs/dependencies.py --check` (in `./dev test`) fails if",
+        "something that is asked for is not on it. No foreign source is in the repository.",
         "",
         "## In the tool and in the wheel",
         "",
@@ -84,8 +86,8 @@ def page():
         lines.append(f"| {name} | {version(name)} | {licence} | {use} | {'headers' if is_header else 'linked'} |")
     lines += [
         "",
-        "The wheel holds copies of what is linked, with `libgfortran`, `libquadmath` and `libgcc`, which OpenBLAS needs",
-        "(GPL-3.0 with the runtime exception, LGPL-2.1).",
+        "The wheel holds copies of what is linked, with `libgfortran`, `libquadmath` and `libgcc`, which OpenBLAS",
+        "needs (GPL-3.0 with the runtime exception, LGPL-2.1).",
         "",
         "## When the Python package is used",
         "",

@@ -56,7 +56,8 @@ def commands(inputs):
         Command("explain", ["explain", model, table, "--output", "e.csv"], ["e.csv"]),
         Command("report", ["report", model, "--data", table, "--output", "r.html"], ["r.html"]),
         Command("export", ["export", model, "--format", "c", "--output", "m.c"], ["m.c"]),
-        Command("generate", ["generate", "--rows", "30", "--output", "g.csv", "--truth", "t.json"], ["g.csv", "t.json"]),
+        Command("generate", ["generate", "--rows", "30", "--output", "g.csv", "--truth", "t.json"],
+                ["g.csv", "t.json"]),
         Command("statistics", ["statistics", table, "--features", "linear", "--output", "s.stat"], ["s.stat"]),
         Command("train from statistics", ["train", "--statistics", str(inputs / "s.stat"), "--terms", "2",
                                           "--model", "m.json"], ["m.json"]),
@@ -196,12 +197,13 @@ def fail_everywhere(runner, sample, jobs):
 
             with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
                 results = list(pool.map(attempt, tries))
-            bad = [(case, found) for case, (found, _) in zip(tries, results) if found]
+            bad = [(case, found) for case, (found, _) in zip(tries, results, strict=True) if found]
             for (n, stays), found in bad:
                 problems.append(f"{command.name}, {kind} {n}{' and all after it' if stays else ''}: {found}")
             if calls:
-                table.append((command.name, kind, calls, len(places), len(firsts), len(tries), sum(fine for _, fine in results),
-                              len(tries) - len(bad)))  # fmt: skip
+                went_on = sum(fine for _, fine in results)
+                well = len(tries) - len(bad)
+                table.append((command.name, kind, calls, len(places), len(firsts), len(tries), went_on, well))
     return table, problems
 
 

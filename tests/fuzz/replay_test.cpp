@@ -40,7 +40,7 @@ class FuzzReplayTest : public testing::TestWithParam<const Target*> {
 };
 
 TEST_P(FuzzReplayTest, SeedsAndFindingsAreHandled) {
-  constexpr long kMost = 300;
+  constexpr long kMost = 400;
   const long before = peak_mebibytes();
   int seeds = 0;
   for (const auto& entry : std::filesystem::directory_iterator(corpus() / GetParam()->name)) {
