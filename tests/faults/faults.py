@@ -184,7 +184,7 @@ def fail_everywhere(runner, sample, jobs):
                 chosen = [firsts[i * len(firsts) // sample] for i in range(sample)]
             tries = [(n, False) for n in chosen] + ([(n, True) for n in chosen] if kind == "alloc" else [])
 
-            def attempt(case, command=command, kind=kind):
+            def attempt(case, command=command, kind=kind, expected=expected):
                 n, stays = case
                 faults = {"MFGA_FAULT_KIND": kind, "MFGA_FAULT_AT": str(n)}
                 if stays:
