@@ -1,8 +1,10 @@
-// The mfga tool. Exit codes: 0 done, 1 the computation failed, 2 wrong usage or bad data, 130 interrupted.
+// The mfga tool. Exit codes: 0 done, 1 the computation failed, 2 wrong usage or bad data, 3 the system is
+// out of something - memory, threads, space on the disk - 130 interrupted.
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/output_file.hpp"
@@ -12,7 +14,16 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-int exit_code(mfga::ErrorKind kind) { return kind == mfga::ErrorKind::kNumerical ? kFailed : kBadInput; }
+int exit_code(mfga::ErrorKind kind) {
+  switch (kind) {
+    case mfga::ErrorKind::kNumerical:
+      return kFailed;
+    case mfga::ErrorKind::kSystem:
+      return mfga::cli::kNoSystem;
+    default:
+      return kBadInput;
+  }
+}
 
 int run_tool(int argc, char** argv) {
   CLI::App tool(
@@ -48,16 +59,27 @@ int run_tool(int argc, char** argv) {
     mfga::cli::print_message(mfga::cli::usage_problem(tool, error, argc, argv));
     std::fputs("Try mfga --help, or mfga COMMAND --help.\n", stderr);
     return kBadInput;
-  } catch (const mfga::Error& error) {
-    mfga::cli::print_message(mfga::cli::spelled(error.what()));
-    return exit_code(error.kind());
-  } catch (const std::bad_alloc&) {
-    mfga::cli::print_message("out of memory");
-    return kFailed;
-  } catch (const std::exception& error) {
-    mfga::cli::print_message(error.what());
-    return kFailed;
   }
+}
+
+int run_or_explain(int argc, char** argv) try {
+  const int code = run_tool(argc, argv);
+  // What is lost after an error was its message, or is said by it.
+  if (code == 0) mfga::cli::finish_standard_output();
+  return code;
+} catch (const mfga::Error& error) {
+  mfga::cli::print_message(mfga::cli::spelled(error.what()));
+  return exit_code(error.kind());
+} catch (const std::bad_alloc&) {
+  // Also of what was to be said: to say this takes no memory.
+  std::fputs(mfga::cli::kOutOfMemory, stderr);
+  return mfga::cli::kNoSystem;
+} catch (const std::system_error& error) {
+  mfga::cli::print_message(error.what());
+  return mfga::cli::kNoSystem;
+} catch (const std::exception& error) {
+  mfga::cli::print_message(error.what());
+  return kFailed;
 }
 
 }  // namespace
@@ -65,8 +87,7 @@ int run_tool(int argc, char** argv) {
 int main(int argc, char** argv) {
   mfga::cli::occupy_closed_streams();
   mfga::cli::handle_signals();
-  const int code = run_tool(argc, argv);
-  // What is lost after an error was its message, or is said by it.
-  if (code == 0 && !mfga::cli::finish_standard_output()) return kBadInput;
-  return code;
+  // The JSON library takes memory to give memory back; where there is none, that ends the program.
+  std::set_terminate(mfga::cli::end_by_terminate);
+  return run_or_explain(argc, argv);
 }

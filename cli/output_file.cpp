@@ -2,6 +2,7 @@
 
 #include "cli/output_file.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -12,13 +13,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <optional>
+#include <typeinfo>
 #include <vector>
 
 #include "core/atomic_file.hpp"
+#include "core/system_error.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga::cli {
@@ -41,13 +45,33 @@ void remove_pending(const char* path) {
   }
 }
 
-extern "C" void remove_pending_and_end(int signal) {
+void remove_pending_files() {
   for (const auto& slot : pending_files) {
     if (const char* path = slot.load()) unlink(path);
   }
+}
+
+extern "C" void remove_pending_and_end(int signal) {
+  remove_pending_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
+
+// While one lives, signals wait: a file that is there is one that the handler knows.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 volatile std::sig_atomic_t stop_requested = 0;
 
@@ -94,14 +118,22 @@ class Deflater {
   std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 16U);
 };
 
-[[noreturn]] void throw_standard_output() {
-  throw Error(ErrorKind::kIo, fmt::format("standard output: writing failed ({})", std::strerror(errno)));
-}
+[[noreturn]] void throw_standard_output() { throw system_error("standard output: writing failed", errno); }
 
 }  // namespace
 
+[[noreturn]] void end_by_terminate() {
+  remove_pending_files();
+  const std::type_info* const what = abi::__cxa_current_exception_type();
+  if (what == nullptr || *what != typeid(std::bad_alloc)) std::abort();
+  std::fputs(kOutOfMemory, stderr);
+  std::_Exit(kNoSystem);
+}
+
 void handle_signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+  // To write more than a file may have is an error like that of a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU}) {
     // Who ignores a signal, as nohup does, means it for the commands that are started, too.
     if (std::signal(signal, remove_pending_and_end) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
@@ -140,6 +172,7 @@ OutputFile::OutputFile(const std::string& path, Compression compression) : impl_
   if (compression == Compression::kByName && path.ends_with(".gz")) impl_->deflater.emplace();
   if (path.empty() || path == "-") return;
   AtomicFile::remove_leftovers(path);
+  const SignalsWait wait;
   impl_->file = std::make_unique<AtomicFile>(path);
   if (!impl_->file->temporary_path().empty()) add_pending(impl_->file->temporary_path().c_str());
 }

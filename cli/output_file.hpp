@@ -26,8 +26,15 @@ class OutputFile {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// The exit code where the system is out of something, and what is said where that is memory.
+inline constexpr int kNoSystem = 3;
+inline constexpr const char* kOutOfMemory = "mfga: out of memory\n";
+
 // Signals that end the process remove the files being written first.
 void handle_signals();
+// For std::set_terminate: does so, too, and says so where memory is what was missing.
+[[noreturn]] void end_by_terminate();
 
 // While one of these lives, the first Ctrl-C only sets `requested`; the second one ends the process as usual.
 class StopOnInterrupt {

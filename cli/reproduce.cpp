@@ -14,6 +14,7 @@
 
 #include "cli/command.hpp"
 #include "cli/output_file.hpp"
+#include "core/system_error.hpp"
 #include "repro/data_sets.hpp"
 
 namespace mfga::cli {
@@ -92,9 +93,7 @@ void run_reproduce(ReproduceCommand& command) {
   }
   std::error_code error;
   std::filesystem::create_directories(command.output_folder, error);
-  if (error)
-    throw Error(ErrorKind::kIo,
-                fmt::format("{}: cannot be made ({})", command.output_folder, error.message()));
+  if (error) throw system_error(fmt::format("{}: cannot be made", command.output_folder), error.value());
   const std::string partial_path = command.output_folder + "/partial.json";
   Results earlier;
   if (command.resume && std::filesystem::exists(partial_path)) {

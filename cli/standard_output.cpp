@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/system_error.hpp"
 #include "data/number_text.hpp"
-#include "mfga/error.hpp"
 
 namespace mfga::cli {
 namespace {
@@ -68,7 +68,7 @@ std::string escaped(std::string_view text) { return replace_unprintable(text, ""
 void print_text(std::string_view text) {
   const std::string shown = replace_unprintable(text, "\n", escaped_character);
   if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size())
-    throw Error(ErrorKind::kIo, fmt::format("standard output: writing failed ({})", std::strerror(errno)));
+    throw system_error("standard output: writing failed", errno);
 }
 
 void print_json(const Json& json) {
@@ -94,14 +94,13 @@ void occupy_closed_streams() {
   }
 }
 
-bool finish_standard_output() {
+void finish_standard_output() {
   const bool had_failed = std::ferror(stdout) != 0;
   errno = 0;
-  const bool is_flushed = std::fflush(stdout) == 0;
-  if (is_flushed && !had_failed) return true;
-  print_message(errno == 0 ? "standard output: writing failed"
-                           : fmt::format("standard output: writing failed ({})", std::strerror(errno)));
-  return false;
+  if (std::fflush(stdout) == 0 && !had_failed) return;
+  // What failed earlier may have been a while ago; whether anything can be written there is known now.
+  if (errno == 0 && ::write(STDOUT_FILENO, "", 0) == 0) errno = EIO;
+  throw system_error("standard output: writing failed", errno);
 }
 
 }  // namespace mfga::cli

@@ -27,7 +27,7 @@ void print_message(std::string_view message);
 
 // Takes the numbers of closed standard streams, so that no file gets one of them and is printed into.
 void occupy_closed_streams();
-// Writes out what is still held back; false, with a message, where standard output did not take everything.
-[[nodiscard]] bool finish_standard_output();
+// Writes out what is still held back; throws Error where standard output did not take everything.
+void finish_standard_output();
 
 }  // namespace mfga::cli

@@ -11,7 +11,8 @@ enum class ErrorKind {
   kInvalidArgument,  // an option or a call is wrong
   kBadData,          // a file or an array does not hold what it should
   kNumerical,        // the computation cannot go on
-  kIo,               // the operating system refused a file
+  kIo,               // a file cannot be opened or written there
+  kSystem,           // the operating system is out of something: memory, threads, space on the disk
   kInterrupted,      // the progress callback asked to stop
 };
 

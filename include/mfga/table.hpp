@@ -110,6 +110,9 @@ struct Table {
 class TableFile {
  public:
   TableFile(const std::string& path, const ReadOptions& options);
+  // Of a file that is in memory, and must live as long; `source` names it in messages.
+  [[nodiscard]] static TableFile from_bytes(std::string_view bytes, const std::string& source,
+                                            const ReadOptions& options);
   TableFile(TableFile&&) noexcept;
   TableFile& operator=(TableFile&&) noexcept;
   ~TableFile();
@@ -158,6 +161,7 @@ class TableFile {
 
  private:
   struct Impl;
+  explicit TableFile(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

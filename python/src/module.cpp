@@ -315,7 +315,7 @@ void translate(const std::exception_ptr& pointer, void* /*payload*/) {
   } catch (const Error& error) {
     PyObject* type = PyExc_ValueError;
     if (error.kind() == ErrorKind::kNumerical) type = PyExc_ArithmeticError;
-    if (error.kind() == ErrorKind::kIo) type = PyExc_OSError;
+    if (error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kSystem) type = PyExc_OSError;
     if (error.kind() == ErrorKind::kInterrupted) type = PyExc_KeyboardInterrupt;
     PyErr_SetString(type, error.what());
   }

@@ -30,6 +30,9 @@ class Archive {
   // Whether all has been read.
   [[nodiscard]] bool is_at_end() const { return rest_.empty(); }
 
+  // For what is read and cannot be.
+  [[noreturn]] static void fail();
+
   // Writes the values, or sets them.
   template <class... Values>
   void operator()(Values&... values) {
@@ -42,7 +45,13 @@ class Archive {
 
   template <class Value>
   void value(Value& value) {
-    if constexpr (kIsPlain<Value>) {
+    if constexpr (std::is_same_v<Value, bool>) {
+      // A byte of a file may be neither of the two that a truth value can be.
+      auto byte = static_cast<unsigned char>(value);
+      raw(&byte, sizeof byte);
+      if (byte > 1) fail();
+      value = byte == 1;
+    } else if constexpr (kIsPlain<Value>) {
       raw(&value, sizeof value);
     } else {
       archive(*this, value);
@@ -109,8 +118,6 @@ class Archive {
     if (count > 0) std::memcpy(place, rest_.data(), count);
     rest_.remove_prefix(count);
   }
-  [[noreturn]] static void fail();
-
   bool is_loading_ = false;
   std::string written_;
   std::string_view rest_;

@@ -1,5 +1,6 @@
 #include "core/atomic_file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -11,10 +12,11 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <random>
 
-#include "mfga/error.hpp"
+#include "core/system_error.hpp"
 
 namespace mfga {
 namespace {
@@ -22,7 +24,7 @@ namespace {
 constexpr mode_t kModeBits = 07777;
 
 [[noreturn]] void throw_io(std::string_view what, const std::string& path, int code) {
-  throw Error(ErrorKind::kIo, fmt::format("{}: {} ({})", path, what, std::strerror(code)));
+  throw system_error(fmt::format("{}: {}", path, what), code);
 }
 
 std::optional<struct stat> status_of(const std::string& path) {
@@ -137,10 +139,12 @@ void AtomicFile::remove_leftovers(const std::string& path) {
   if (own_descriptor(path)) return;
   const std::filesystem::path final_path = behind_links(path);
   const std::filesystem::path folder = final_path.parent_path();
-  std::error_code error;
-  std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, error);
-  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    const std::string name = entries->path().filename().string();
+  // Not by an iterator of std::filesystem, which ends the program where there is no memory.
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.empty() ? "." : folder.c_str()),
+                                                    ::closedir);
+  if (!entries) return;
+  while (const dirent* const entry = ::readdir(entries.get())) {
+    const std::string name = entry->d_name;
     if (!is_temporary_of(final_path.filename().string(), name)) continue;
     const std::string own = (folder / name).string();
     const int descriptor = ::open(own.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -11,6 +11,7 @@
 #include "core/atomic_file.hpp"
 #include "core/deadline.hpp"
 #include "core/sealed_file.hpp"
+#include "core/system_error.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -81,7 +82,7 @@ void Checkpoint::validate() const {
 void Checkpoint::remove() const {
   std::error_code error;
   if (path.empty() || std::filesystem::remove(path, error) || !error) return;
-  throw Error(ErrorKind::kIo, fmt::format("{}: cannot be removed ({})", path, error.message()));
+  throw system_error(fmt::format("{}: cannot be removed", path), error.value());
 }
 
 Journal::Journal(const Checkpoint& checkpoint, Fingerprint fingerprint, WorkClock& clock, Control& control)

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
+#include "core/input_file.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
@@ -62,25 +62,11 @@ std::string_view unsealed(const SealedFormat& format, std::string_view bytes, st
 }
 
 std::string read_sealed(const SealedFormat& format, const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::is_regular_file(status)) {
-    throw Error(ErrorKind::kIo,
-                std::filesystem::exists(status)
-                    ? fmt::format("{}: is not a regular file; expected a {}", path, format.what)
-                    : fmt::format("{}: there is no such {}", path, format.what));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be opened", path));
-  std::string bytes(format.name.size(), '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  InputFile file(path, format.what);
+  std::string bytes = file.read(format.name.size());
   if (bytes != format.name) refuse(format, path);
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size < bytes.size()) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be read", path));
-  bytes.resize(size);
-  file.read(bytes.data() + format.name.size(), static_cast<std::streamsize>(size - format.name.size()));
-  if (!file) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be read", path));
+  // One more than there was to be, so that a file that grows is damaged.
+  bytes += file.read(std::max(file.size(), bytes.size()) - bytes.size() + 1);
   return bytes;
 }
 

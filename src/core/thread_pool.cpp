@@ -93,13 +93,17 @@ struct ThreadPool::Impl {
 ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
   if (threads <= 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   try {
+    impl_->workers.reserve(static_cast<std::size_t>(threads));
     for (int i = 1; i < threads; ++i) {
       impl_->workers.emplace_back([impl = impl_.get()] { impl->worker_loop(); });
     }
   } catch (const std::system_error& error) {
     impl_->close();
-    throw Error(ErrorKind::kInvalidArgument, "this system cannot start " + std::to_string(threads) +
-                                                 " threads (" + error.what() + "); use fewer");
+    throw Error(ErrorKind::kSystem, "this system cannot start " + std::to_string(threads) + " threads (" +
+                                        error.what() + "); use fewer");
+  } catch (...) {
+    impl_->close();
+    throw;
   }
 }
 

@@ -16,16 +16,15 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <system_error>
 
+#include "core/system_error.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
 
 [[noreturn]] void throw_io(const std::string& path, std::string_view action, int code) {
-  throw Error(ErrorKind::kIo,
-              fmt::format("{}: cannot {}: {}", path, action, std::generic_category().message(code)));
+  throw system_error(fmt::format("{}: cannot {}", path, action), code);
 }
 
 class FileDescriptor {
@@ -182,11 +181,19 @@ FileContent::FileContent(const std::string& path, std::size_t most_bytes, const 
   } else {
     open(path);
   }
+  inflate(path == kStandardInput ? "standard input" : path, most_bytes, folder);
+}
+
+FileContent::FileContent(std::string_view bytes, const std::string& source) : bytes_(bytes) {
+  inflate(source, 0, {});
+}
+
+void FileContent::inflate(const std::string& source, std::size_t most_bytes, const std::string& folder) {
   if (!is_gzip(bytes_)) return;
   try {
     if (most_bytes > 0 && Inflater::may_exceed(bytes_, most_bytes))
       inflated_ = std::make_unique<ScratchFile>(folder);
-    owned_ = Inflater().inflate_all(path == kStandardInput ? "standard input" : path, bytes_, inflated_.get(),
+    owned_ = Inflater().inflate_all(source, bytes_, inflated_.get(),
                                     [this](std::string_view part) { forget(part); });
   } catch (...) {
     unmap();

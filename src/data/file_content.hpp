@@ -18,6 +18,8 @@ class FileContent {
   // What a gzip file holds is kept on disk if it may have more than `most_bytes`, in a folder as in
   // ScratchFile; 0: never.
   explicit FileContent(const std::string& path, std::size_t most_bytes = 0, const std::string& folder = {});
+  // Of a file that is in memory, and must live as long.
+  FileContent(std::string_view bytes, const std::string& source);
   FileContent(const FileContent&) = delete;
   FileContent& operator=(const FileContent&) = delete;
   ~FileContent();
@@ -29,6 +31,7 @@ class FileContent {
  private:
   void open(const std::string& path);
   void map(int file, std::size_t size);
+  void inflate(const std::string& source, std::size_t most_bytes, const std::string& folder);
   void unmap();
 
   void* mapping_ = nullptr;

@@ -2,6 +2,8 @@
 // Messages are cut by UTF-8 characters, not bytes, so that no half character is shown.
 #include "data/number_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -115,16 +117,22 @@ bool is_utf8(std::string_view text) {
 
 std::string quoted_for_message(std::string_view text) {
   constexpr std::size_t kLongest = 40;
-  const auto continues_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
   std::string result = "\"";
-  std::size_t characters = 0;
-  for (const char c : text) {
-    if (!continues_character(c) && ++characters > kLongest) {
+  for (std::size_t characters = 0; !text.empty(); ++characters) {
+    if (characters == kLongest) {
       result += "...";
       break;
     }
-    const auto code = static_cast<unsigned char>(c);
-    result += code < 0x20U || code == 0x7FU ? '?' : c;
+    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
+    const auto code = static_cast<unsigned char>(text.front());
+    if (utf8_length(text) == 0) {
+      result += fmt::format("\\x{:02X}", code);  // as in what the tool prints
+    } else if (code < 0x20U || code == 0x7FU) {
+      result += '?';
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(length);
   }
   return result + '"';
 }

@@ -108,7 +108,7 @@ struct NumberStyle {
 // Whether the bytes are UTF-8. Names and labels must be, for they go into models and reports as JSON.
 [[nodiscard]] bool is_utf8(std::string_view text);
 
-// The text in quotes, cut to 40 characters, without control characters.
+// The text in quotes, cut to 40 characters, without control characters; bytes that are not UTF-8 as \xNN.
 [[nodiscard]] std::string quoted_for_message(std::string_view text);
 
 }  // namespace mfga

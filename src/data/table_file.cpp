@@ -83,6 +83,12 @@ struct TableFile::Impl {
         parts(file_path, options),
         reader(&parts.reader()) {}
 
+  Impl(std::string_view bytes, const std::string& source, const ReadOptions& read_options)
+      : path(source),
+        options(read_options),
+        content(bytes, source),
+        reader(make_reader(path, content.bytes(), options)) {}
+
   // The plan for a target and no predictors yet.
   [[nodiscard]] ColumnPlan start_plan(std::optional<Index> target) const {
     ColumnPlan plan;
@@ -273,9 +279,16 @@ TableFile::TableFile(const std::string& path, const ReadOptions& options) {
   check_options(options);
   impl_ = std::make_unique<Impl>(path, options);
 }
+TableFile::TableFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TableFile::TableFile(TableFile&&) noexcept = default;
 TableFile& TableFile::operator=(TableFile&&) noexcept = default;
 TableFile::~TableFile() = default;
+
+TableFile TableFile::from_bytes(std::string_view bytes, const std::string& source,
+                                const ReadOptions& options) {
+  check_options(options);
+  return TableFile(std::make_unique<Impl>(bytes, source, options));
+}
 
 const std::string& TableFile::path() const { return impl_->path; }
 std::string_view TableFile::format() const { return impl_->reader->format(); }

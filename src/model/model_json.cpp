@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/atomic_file.hpp"
+#include "core/input_file.hpp"
 #include "core/json_problem.hpp"
 #include "features/family.hpp"
 #include "losses/loss.hpp"
@@ -398,23 +396,10 @@ Model model_from_json(std::string_view text, std::string_view source) {
 }
 
 Model load_model(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::is_regular_file(status)) {
-    throw Error(ErrorKind::kIo,
-                fmt::format("{}: {}", path,
-                            std::filesystem::is_directory(status) ? "is a directory; expected a model file"
-                            : std::filesystem::exists(status) ? "is not a regular file; expected a model file"
-                                                              : "there is no such model file"));
-  }
-  if (std::filesystem::file_size(path, error) > kLargestFile) {
+  InputFile file(path, "model file");
+  if (file.size() > kLargestFile)
     throw Error(ErrorKind::kBadData, fmt::format("{}: too large for a model file", path));
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error(ErrorKind::kIo, fmt::format("{}: cannot be read", path));
-  return model_from_json(text.str(), path);
+  return model_from_json(file.read(file.size()), path);
 }
 
 void save_model(const Model& model, const std::string& path) {

@@ -247,8 +247,8 @@ void Effects::find_jumps(Effect& effect) const {
     all.push_back(std::move(gap.high));
   }
   std::ranges::stable_sort(all, {}, &Side::value);
-  const auto same = std::ranges::unique(all, {}, &Side::value);
-  all.erase(same.begin(), same.end());
+  const auto has_same_value = [](const Side& a, const Side& b) { return a.value == b.value; };
+  all.erase(std::unique(all.begin(), all.end(), has_same_value), all.end());
   std::vector<double> regular;
   for (const Index i : effect.listed) regular.push_back(values[static_cast<std::size_t>(i)]);
   values.clear();

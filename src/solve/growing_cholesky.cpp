@@ -6,10 +6,15 @@
 #include <cmath>
 
 namespace mfga {
+namespace {
+
+constexpr Index kLeastCapacity = 32;
+
+}  // namespace
 
 bool GrowingCholesky::append(std::span<const double> new_row, double tolerance) {
   if (size_ == capacity_) {
-    const Index capacity = std::max<Index>(32, 2 * capacity_);
+    const Index capacity = std::max(kLeastCapacity, 2 * capacity_);
     std::vector<double> grown(static_cast<std::size_t>(capacity * capacity));
     for (Index i = 0; i < size_; ++i) std::copy_n(row(i), i + 1, grown.data() + i * capacity);
     factor_ = std::move(grown);
@@ -65,6 +70,12 @@ void archive(Archive& bytes, GrowingCholesky& factor) {
     triangle.insert(triangle.end(), factor.row(i), factor.row(i) + i + 1);
   bytes(factor.capacity_, factor.size_, triangle);
   if (!bytes.is_loading()) return;
+  // No more room than growing makes.
+  const Index size = factor.size_;
+  const bool is_possible = size >= 0 && size <= std::ssize(triangle) &&
+                           size * (size + 1) / 2 == std::ssize(triangle) && factor.capacity_ >= size &&
+                           factor.capacity_ <= std::max(kLeastCapacity, 2 * size);
+  if (!is_possible) Archive::fail();
   factor.factor_.assign(static_cast<std::size_t>(factor.capacity_ * factor.capacity_), 0.0);
   const double* entry = triangle.data();
   for (Index i = 0; i < factor.size_; entry += ++i) std::copy_n(entry, i + 1, factor.row(i));

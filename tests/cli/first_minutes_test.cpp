@@ -174,7 +174,7 @@ TEST_F(FirstMinutes, TheTestFileNeedsTheColumnsOfTheModelOnly) {
 
 TEST_F(FirstMinutes, TheModelIsSavedWhateverHappensToTheReport) {
   (void)write(regression_csv(40));
-  EXPECT_EQ(shell("mfga train table.csv --json --model m.json >/dev/full" + kQuickFit).exit_code, 2);
+  EXPECT_EQ(shell("mfga train table.csv --json --model m.json >/dev/full" + kQuickFit).exit_code, 3);
   EXPECT_EQ(load_model(path("m.json")).terms.size(), 2U);
 }
 

@@ -73,7 +73,7 @@ TEST_F(AtomicFileTest, FollowsLinks) {
 TEST_F(AtomicFileTest, WritesThroughWhatIsNoRegularFile) {
   std::filesystem::create_symlink("/dev/full", path("full"));
   AtomicFile full(path("full"));
-  expect_message(error_of(ErrorKind::kIo, [&] { full.write("text"); }), {"full", "No space left"});
+  expect_message(error_of(ErrorKind::kSystem, [&] { full.write("text"); }), {"full", "No space left"});
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   {
     const AtomicFile unread(path("pipe"));  // waits for no reader

@@ -127,6 +127,7 @@ TEST(NumberText, ShownTextsAreShortAndPrintable) {
   EXPECT_EQ(quoted_for_message("a\nb"), "\"a?b\"");
   EXPECT_EQ(quoted_for_message(std::string(40, 'x')), fmt::format("\"{:x>40}\"", ""));
   EXPECT_EQ(quoted_for_message(std::string(41, 'x')), fmt::format("\"{:x>40}...\"", ""));
+  EXPECT_EQ(quoted_for_message("caf\xe9!"), "\"caf\\xE9!\"");
   std::string accents;
   for (int i = 0; i < 41; ++i) accents += "\xC3\xA9";  // two bytes each
   EXPECT_EQ(quoted_for_message(accents), fmt::format("\"{}...\"", accents.substr(0, 80)));

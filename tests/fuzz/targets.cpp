@@ -1,0 +1,14 @@
+#include "fuzz/targets.hpp"
+
+#include <array>
+
+namespace mfga::fuzz {
+
+std::span<const Target* const> targets() {
+  static constexpr std::array kTargets = {&kDelimited, &kLibsvm,     &kNpy,        &kGzip,
+                                          &kNumbers,   &kModel,      &kExports,    &kDictionary,
+                                          &kOptions,   &kStatistics, &kCheckpoint, &kKernels};
+  return kTargets;
+}
+
+}  // namespace mfga::fuzz
