@@ -33,6 +33,7 @@ LINKED = [
 USED = {
     "build-essential": "GPL", "g++": "GPL-3.0 with the runtime exception", "cmake": "BSD-3-Clause",
     "ninja-build": "Apache-2.0", "pkg-config": "GPL-2.0", "libgtest-dev": "BSD-3-Clause", "chromium": "BSD-3-Clause",
+    "postgresql": "PostgreSQL",
     "clang-format": "Apache-2.0 with the LLVM exception", "clang-tidy": "Apache-2.0 with the LLVM exception",
     "clang": "Apache-2.0 with the LLVM exception", "libclang-rt-14-dev": "Apache-2.0 with the LLVM exception",
     "libbenchmark-dev": "Apache-2.0", "python3": "PSF-2.0", "python3-venv": "PSF-2.0", "python3-dev": "PSF-2.0",

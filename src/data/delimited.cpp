@@ -128,8 +128,9 @@ std::optional<FirstRow> DelimitedReader::first_row() const {
 
 TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
   TextRows rows = locate_rows(data_, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
+  if (only_row_ > 0 && rows.rows() > 0)
+    rows = only_row_of(rows, only_row_, layout_, Quoting::kPossible, path_);
   conclude(rows.rows(), rows.leading_comments, rows.inner_comments, table);
-  if (only_row_ > 0) rows = only_row_of(rows, only_row_, layout_, Quoting::kPossible, path_);
   RowsRead read = parse(std::move(rows), plan, pool);
   table.lines = std::move(read.lines);
   table.values = std::move(read.numbers);

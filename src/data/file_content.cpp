@@ -203,7 +203,7 @@ void FileContent::inflate(const std::string& source, std::size_t most_bytes, con
   bytes_ = owned_;
   if (inflated_ == nullptr || inflated_->size() == 0) return;
   map(inflated_->descriptor(), inflated_->size());
-  if (mapping_ == nullptr) throw_io(path, "look at what the file holds", errno);
+  if (mapping_ == nullptr) throw_io(source, "look at what the file holds", errno);
 }
 
 void FileContent::map(int file, std::size_t size) {

@@ -86,8 +86,8 @@ struct TableFile::Impl {
   Impl(std::string_view bytes, const std::string& source, const ReadOptions& read_options)
       : path(source),
         options(read_options),
-        content(bytes, source),
-        reader(make_reader(path, content.bytes(), options)) {}
+        parts(bytes, source, options),
+        reader(&parts.reader()) {}
 
   // The plan for a target and no predictors yet.
   [[nodiscard]] ColumnPlan start_plan(std::optional<Index> target) const {

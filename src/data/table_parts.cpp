@@ -74,6 +74,13 @@ TableParts::TableParts(const std::string& path, const ReadOptions& options)
   }
 }
 
+TableParts::TableParts(std::string_view bytes, const std::string& source, const ReadOptions& options)
+    : options_(options),
+      paths_({source}),
+      content_(bytes, source),
+      reader_(open(source, content_)),
+      bytes_(static_cast<double>(content_.bytes().size())) {}
+
 std::unique_ptr<TableReader> TableParts::open(const std::string& path, const FileContent& content) const {
   const auto forget = [&content](std::string_view part) { content.forget(part); };
   std::unique_ptr<TableReader> reader = make_reader(shown(path), content.bytes(), options_, forget);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/file_content.hpp"
@@ -18,6 +19,8 @@ namespace mfga {
 class TableParts {
  public:
   TableParts(const std::string& path, const ReadOptions& options);
+  // One file that is in memory.
+  TableParts(std::string_view bytes, const std::string& source, const ReadOptions& options);
 
   [[nodiscard]] bool are_several() const { return paths_.size() > 1; }
   // Of the first file, which decides how all of them are read.
