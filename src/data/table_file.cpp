@@ -84,10 +84,7 @@ struct TableFile::Impl {
         reader(&parts.reader()) {}
 
   Impl(std::string_view bytes, const std::string& source, const ReadOptions& read_options)
-      : path(source),
-        options(read_options),
-        parts(bytes, source, options),
-        reader(&parts.reader()) {}
+      : path(source), options(read_options), parts(bytes, source, options), reader(&parts.reader()) {}
 
   // The plan for a target and no predictors yet.
   [[nodiscard]] ColumnPlan start_plan(std::optional<Index> target) const {
