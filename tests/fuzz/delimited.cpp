@@ -18,15 +18,15 @@ void run(std::string_view bytes) {
   ReadOptions options;
   options.threads = 1;
   options.header = kHeaders[how % kHeaders.size()];
-  how /= kHeaders.size();
+  how /= static_cast<unsigned>(kHeaders.size());
   options.decimal = kDecimals[how % kDecimals.size()];
-  how /= kDecimals.size();
+  how /= static_cast<unsigned>(kDecimals.size());
   options.delimiter = kDelimiters[how % kDelimiters.size()];
   how = take_byte(bytes);
   options.missing = kMissing[how % kMissing.size()];
-  how /= kMissing.size();
+  how /= static_cast<unsigned>(kMissing.size());
   options.format = kFormats[how % kFormats.size()];
-  how /= kFormats.size();
+  how /= static_cast<unsigned>(kFormats.size());
   options.comment = how % 2 == 0 ? "#" : "";
   read_in_two_ways(bytes, options, 1 + chunk);
 }
