@@ -13,8 +13,7 @@ namespace {
 // As in the first heat of a race; what held-out rows lose by each.
 HeldOutLosses losses_of_a_round(Work& work, const ChoosingFolds& folds, const PreparedData& data,
                                 const std::string& features, int steps) {
-  const std::vector<double> all = work.plan.ridges();
-  std::vector<double> ridges = all;
+  std::vector<double> ridges = work.plan.ridges();
   std::ranges::sort(ridges);
   std::vector<double> select_ridges;
   for (std::size_t i = 0; i < ridges.size(); i += 2) select_ridges.push_back(ridges[i]);
