@@ -7,6 +7,7 @@
 #include "mfga/compare.hpp"
 #include "mfga/cross_validation.hpp"
 #include "mfga/describe.hpp"
+#include "mfga/devices.hpp"
 #include "mfga/dictionary.hpp"
 #include "mfga/error.hpp"
 #include "mfga/evaluate.hpp"

@@ -10,6 +10,8 @@
 
 namespace mfga {
 
+class Device;  // device/device.hpp
+
 // Who computes the shards of a loop over rows (core/row_blocks.hpp): the threads of this process, unless
 // there is another backend, which may leave some of them to others that have those rows.
 class ShardBackend {
@@ -53,6 +55,10 @@ class Workers {
   [[nodiscard]] ShardBackend* backend() const { return backend_; }
   void set_backend(ShardBackend* backend) { backend_ = backend; }
 
+  // An accelerator for work that is worth it; null: there is none.
+  [[nodiscard]] Device* device() const { return device_; }
+  void set_device(Device* device) { device_ = device; }
+
   ArenaPool arenas;
 
  private:
@@ -60,6 +66,7 @@ class Workers {
   ThreadPool& pool_;
   Control* control_ = nullptr;
   ShardBackend* backend_ = nullptr;
+  Device* device_ = nullptr;
 };
 
 }  // namespace mfga

@@ -72,6 +72,7 @@ class LogisticLoss final : public SeparableLoss {
  public:
   [[nodiscard]] std::string name() const override { return "logistic"; }
   [[nodiscard]] Task task() const override { return Task::kClassification; }
+  [[nodiscard]] std::optional<DeviceLoss> on_device() const override { return DeviceLoss::kLogistic; }
 
   [[nodiscard]] double sum_of_one(const double* scores, const double* targets, const double* weights,
                                   Index count) const override {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/expression.hpp"
+#include "device/device.hpp"
 #include "mfga/model.hpp"
 #include "mfga/views.hpp"
 
@@ -86,6 +87,9 @@ class Loss {
   // The loss is a quadratic function of each output's score if d2L/df2 is this everywhere: then products of
   // atoms say all about it, and one linear solve minimises it.
   [[nodiscard]] virtual std::optional<double> constant_curvature() const { return std::nullopt; }
+
+  // How devices compute it, if they can.
+  [[nodiscard]] virtual std::optional<DeviceLoss> on_device() const { return std::nullopt; }
 
   // Whether the loss stays the same where one number is added to all scores of a row.
   [[nodiscard]] virtual bool ignores_common_shifts() const { return false; }

@@ -33,6 +33,7 @@ class SquaredLoss final : public SeparableLoss {
     return gradient_of_one(scores, targets, weights, count, first);
   }
   [[nodiscard]] std::optional<double> constant_curvature() const override { return kCurvature; }
+  [[nodiscard]] std::optional<DeviceLoss> on_device() const override { return DeviceLoss::kSquared; }
 
   [[nodiscard]] double constant_of_one(const TargetColumn& targets) const override { return targets.mean(); }
   [[nodiscard]] bool is_of_differences() const override { return true; }
