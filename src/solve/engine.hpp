@@ -76,10 +76,13 @@ inline constexpr double kMostKeptBytes = 0x1p29;
 [[nodiscard]] double kept_bytes(double memory_limit);
 
 // Precision::kMixed: gradients in single precision with their error bounds. Everything that enters a model is
-// computed in double precision in any case.
+// computed in double precision in any case. Where the rows are in the memory of a device (Problem::device) it
+// looks at them there, all in double precision.
 [[nodiscard]] std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
                                                        Precision precision,
                                                        double most_kept_bytes = kMostKeptBytes);
+[[nodiscard]] std::unique_ptr<Engine> make_device_engine(const Problem& problem,
+                                                         const Candidates& candidates);
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(const Problem& problem, const Candidates& candidates);
 // From sums that are there already, over several groups of rows taken together.
 [[nodiscard]] std::unique_ptr<Engine> make_gram_engine(std::vector<std::shared_ptr<const GramSums>> parts);

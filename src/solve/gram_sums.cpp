@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
+#include "solve/device_problem.hpp"
 #include "solve/gram_moments.hpp"
 
 namespace mfga {
@@ -121,6 +124,39 @@ void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::spa
   }
 }
 
+// Group after group on a device. Returns false, and does nothing, if there is none for this problem, or if
+// the values of all atoms on the rows of a group do not fit there.
+bool sum_on_device(const Problem& problem, std::span<const Atom> atoms, std::span<const Index> group_ends,
+                   std::span<const std::shared_ptr<GramSums>> groups,
+                   const std::function<void(double)>& on_part) {
+  const auto size = static_cast<Index>(atoms.size());
+  Index first = 0;
+  Index most_rows = 0;
+  for (const Index end : group_ends) most_rows = std::max(most_rows, end - std::exchange(first, end));
+  if (!DeviceProblem::is_worthwhile(problem, size) || !DeviceProblem::has_room(problem, most_rows, size))
+    return false;
+  first = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    std::vector<Index> positions(static_cast<std::size_t>(group_ends[g] - first));
+    std::iota(positions.begin(), positions.end(), first);
+    if (positions.empty()) continue;
+    const BlockedRows rows = problem.rows.subset(positions, &problem.workers);
+    DeviceProblem on_device(
+        *problem.workers.device(),
+        problem.with_rows(rows, problem.targets.subspan(static_cast<std::size_t>(first), positions.size())));
+    const Matrix products = on_device.products(atoms);
+    GramSums& to = *groups[g];
+    for (Index i = 0; i < size; ++i) {
+      to.sums[static_cast<std::size_t>(i)] = products(i, 0);
+      to.target_products[static_cast<std::size_t>(i)] = products(i, 1);
+      std::copy_n(products.row(i) + 2, size, to.gram.row(i));
+    }
+    first = group_ends[g];
+    on_part(static_cast<double>(first) / static_cast<double>(problem.rows.rows()));
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<GroupRows> group_rows(std::span<const Index> group_ends, Index first_row, Index n_rows) {
@@ -144,7 +180,8 @@ std::vector<std::shared_ptr<const GramSums>> gram_sums(const Problem& problem, c
   std::vector<Atom> atoms;
   for (Index j = 0; j < candidates.size(); ++j) atoms.push_back(candidates.atom(j));
   const auto groups = empty_groups(problem, candidates.size(), group_ends);
-  if (!sum_by_moments(problem, atoms, group_ends, groups, report))
+  if (!sum_on_device(problem, atoms, group_ends, groups, report) &&
+      !sum_by_moments(problem, atoms, group_ends, groups, report))
     sum_by_panels(problem, atoms, group_ends, groups, report);
   for_each_tile(candidates.size(), problem.workers, [&](Index i, Index j) {
     for (const auto& group : groups) mirror_tile(group->gram, i, j);

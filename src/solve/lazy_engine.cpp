@@ -213,6 +213,7 @@ class LazyEngine final : public Engine {
 
 std::unique_ptr<Engine> make_lazy_engine(const Problem& problem, const Candidates& candidates,
                                          Precision precision, double most_kept_bytes) {
+  if (problem.device != nullptr) return make_device_engine(problem, candidates);
   return std::make_unique<LazyEngine>(problem, candidates, precision, most_kept_bytes);
 }
 

@@ -18,6 +18,7 @@
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 #include "solve/active_atoms.hpp"
+#include "solve/device_problem.hpp"
 #include "solve/refit.hpp"
 
 namespace mfga {
@@ -222,6 +223,14 @@ class NewtonRefit final : public Refit {
 
   [[nodiscard]] double objective_at(const ActiveAtoms& atoms, double ridge, const Vector& point) const {
     const double intercept = offset_ == 1 ? point[0] : 0;
+    if (problem_.device != nullptr) {
+      const double loss =
+          problem_.device
+              ->derivatives(problem_, intercept, {point.data() + offset_, atoms.list().size()},
+                            problem_.device->values(atoms.list()), false)
+              .loss;
+      return loss + ridge * cost_of(point);
+    }
     const ScoreFunction score(atoms.list(), {point.data() + offset_, atoms.list().size()}, {&intercept, 1});
     return loss_sum(problem_, score) + ridge * cost_of(point);
   }
@@ -236,6 +245,7 @@ class NewtonRefit final : public Refit {
   // others stay as they are.
   [[nodiscard]] Expansion expand(const ActiveAtoms& atoms, double ridge, const Vector& point,
                                  Index first_row) {
+    if (problem_.device != nullptr) return expand_on_device(atoms, ridge, point, first_row);
     const Index size = atoms.size();
     const Index n_entries = (size - first_row) * size;
     // The sums hold those rows of the Hessian up to the diagonal's tile, the gradient and the loss.
@@ -254,16 +264,45 @@ class NewtonRefit final : public Refit {
           add_hessian_rows(block, values, second, size, first_row, out, arena);
         });
     atoms.have_been_seen();
-    Expansion expansion;
-    expansion.objective = sums.back() + ridge * cost_of(point);
-    expansion.gradient = Eigen::Map<const Vector>(sums.data() + n_entries, size);
-    for (Index i = offset_; i < size; ++i) expansion.gradient[i] += ridge * problem_.cost.slope(point[i]);
+    set_hessian_rows(std::span(sums).first(static_cast<std::size_t>(n_entries)), size, first_row);
+    return with_cost(sums.back(), Eigen::Map<const Vector>(sums.data() + n_entries, size), ridge, point);
+  }
+
+  [[nodiscard]] Expansion expand_on_device(const ActiveAtoms& atoms, double ridge, const Vector& point,
+                                           Index first_row) {
+    const Index size = atoms.size();
+    DeviceProblem& device = *problem_.device;
+    const ColumnRange values = device.values(atoms.list());
+    // Without an intercept, the first column, 1, is not a part of the model.
+    const ColumnRange own{values.columns, values.first + 1 - offset_, size};
+    const ColumnRange new_ones{own.columns, own.first + first_row, size - first_row};
+    const double loss = device
+                            .derivatives(problem_, offset_ == 1 ? point[0] : 0,
+                                         {point.data() + offset_, static_cast<std::size_t>(size - offset_)},
+                                         values, first_row < size)
+                            .loss;
+    Vector gradient(size);
+    device.rows().products(own, device.first_derivatives(), {},
+                           {gradient.data(), static_cast<std::size_t>(size)});
+    std::vector<double> entries(static_cast<std::size_t>(new_ones.count * size));
+    device.rows().products(new_ones, own, device.second_derivatives(), entries);
+    set_hessian_rows(entries, size, first_row);
+    return with_cost(loss, std::move(gradient), ridge, point);
+  }
+
+  // entries[(i - first_row) * size + j], of which j <= i count.
+  void set_hessian_rows(std::span<const double> entries, Index size, Index first_row) {
     hessian_.conservativeResize(size, size);
     for (Index i = first_row; i < size; ++i) {
       for (Index j = 0; j <= i; ++j)
-        hessian_(i, j) = sums[static_cast<std::size_t>((i - first_row) * size + j)];
+        hessian_(i, j) = entries[static_cast<std::size_t>((i - first_row) * size + j)];
     }
-    return expansion;
+  }
+
+  // F where this is the sum of the losses.
+  [[nodiscard]] Expansion with_cost(double loss, Vector gradient, double ridge, const Vector& point) const {
+    for (Index i = offset_; i < point.size(); ++i) gradient[i] += ridge * problem_.cost.slope(point[i]);
+    return {loss + ridge * cost_of(point), std::move(gradient)};
   }
 
   // out[(i - first_row) * size + j] += sum over rows of second * value_i * value_j, for i >= first_row and

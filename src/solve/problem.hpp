@@ -18,6 +18,8 @@ namespace mfga {
 
 enum class Intercept { kNone, kUnpenalised };
 
+class DeviceProblem;  // solve/device_problem.hpp
+
 struct Problem {
   const BlockedRows& rows;
   std::span<const double> targets;  // [target columns x rows]
@@ -25,6 +27,7 @@ struct Problem {
   Intercept intercept;
   Workers& workers;
   CoefficientCost cost = {};
+  DeviceProblem* device = nullptr;  // the same rows in the memory of a device; null: they are not
 
   // The same rows seen otherwise, for instance stretched.
   [[nodiscard]] Problem with_rows(const BlockedRows& others) const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "solve/device_problem.hpp"
 #include "solve/tuned_search.hpp"
 
 namespace mfga {
@@ -19,6 +20,8 @@ struct Searchable {
                                         options.text_columns, &problem.workers}) {
     if (options.normalise)
       candidates.normalise(rows, problem.intercept == Intercept::kUnpenalised, problem.workers);
+    device = DeviceProblem::if_worthwhile(problem, candidates.size());
+    problem.device = device.get();
     engine = make_lazy_engine(problem, candidates, options.precision, most_kept_bytes);
   }
   Searchable(const Searchable&) = delete;  // its parts refer to one another
@@ -28,6 +31,7 @@ struct Searchable {
   BlockedRows rows;
   Problem problem;
   Candidates candidates;
+  std::unique_ptr<DeviceProblem> device;
   std::unique_ptr<Engine> engine;
 
  private:

@@ -12,6 +12,7 @@
 #include "core/row_kernels.hpp"
 #include "mfga/error.hpp"
 #include "solve/atom_products.hpp"
+#include "solve/device_problem.hpp"
 #include "solve/tuning_objective.hpp"
 
 namespace mfga {
@@ -124,6 +125,7 @@ class TuningRun {
 
 Matrix refit_products(const Problem& problem, std::span<const Atom> atoms) {
   if (!make_refit(problem, {})->needs_products()) return {};
+  if (problem.device != nullptr) return problem.device->products(atoms);
   return atom_products(problem.rows, problem.targets, atoms, static_cast<Index>(atoms.size()),
                        problem.workers);
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/row_combinations.hpp"
+#include "solve/device_problem.hpp"
 
 namespace mfga {
 
@@ -19,17 +20,27 @@ TuningObjective::TuningObjective(const Problem& problem, const ActiveSet& active
       options_(options),
       atoms_(active.atoms),
       n_inputs_(static_cast<std::size_t>(problem.rows.inputs())),
-      n_stretches_(options.stretch_inputs ? n_inputs_ : 0) {
+      n_stretches_(options.stretch_inputs ? n_inputs_ : 0),
+      device_(DeviceProblem::if_worthwhile(problem, active.size())) {
+  problem_.device = device_.get();
   last_.active = active;
   last_.stretch.assign(n_inputs_, 1.0);
   const FittedCoefficients fitted = fit_coefficients(
-      problem, options.ridge, refit_products(problem, active.atoms), last_.active, Accuracy::kRough);
+      problem_, options.ridge, refit_products(problem_, active.atoms), last_.active, Accuracy::kRough);
   hessian_ = fitted.hessian_nearby();
-  last_.objective = loss_sum(problem, last_.active.score()) + cost_of_coefficients();
+  const double loss = device_ == nullptr
+                          ? loss_sum(problem, last_.active.score())
+                          : device_
+                                ->derivatives(problem_, last_.active.intercepts.front(), last_.active.theta,
+                                              device_->values(last_.active.atoms), false)
+                                .loss;
+  last_.objective = loss + cost_of_coefficients();
   // The prior is compared with the likelihood.
   scale_ = last_.objective > 0 ? 1 / last_.objective : 1;
   pull_ = options.pull * problem.loss.of_likelihood(last_.objective / problem.count());
 }
+
+TuningObjective::~TuningObjective() = default;
 
 BlockedRows TuningObjective::move(std::span<const double> moves) {
   const std::span<const Coordinate> coordinates = atoms_.coordinates();
@@ -45,12 +56,20 @@ BlockedRows TuningObjective::move(std::span<const double> moves) {
 
 double TuningObjective::evaluate(std::span<const double> moves, std::span<double> gradient) {
   const BlockedRows rows = move(moves);
-  const Problem there = problem_.with_rows(rows);
+  Problem there = problem_.with_rows(rows);
+  if (device_ != nullptr) {
+    device_->stretch(last_.stretch);
+    there.device = device_.get();
+  }
   const FittedCoefficients fitted = fit_coefficients(there, options_.ridge, last_.active, hessian_);
   hessian_ = fitted.hessian_nearby();
+  std::vector<double> sums(n_moves() + 1);  // the derivatives, and the loss
+  if (const std::optional<double> loss = derivatives_on_device(there, std::span(sums).first(n_moves()))) {
+    last_.objective = *loss + cost_of_coefficients();
+    return with_pull(moves, std::span(sums).first(n_moves()), gradient);
+  }
   const ScoreFunction score = last_.active.score();
   const DerivativesOfAtoms of_atoms(last_.active.atoms);
-  std::vector<double> sums(n_moves() + 1);  // the derivatives, and the loss
   sum_over_blocks(rows, there.workers, sums, [&](const RowBlock& block, Arena& arena, double* out) {
     double* scores = arena.take(score.outputs() * block.stride);
     double* first = arena.take(score.outputs() * block.stride);
@@ -60,6 +79,21 @@ double TuningObjective::evaluate(std::span<const double> moves, std::span<double
   });
   last_.objective = sums.back() + cost_of_coefficients();
   return with_pull(moves, std::span(sums).first(n_moves()), gradient);
+}
+
+std::optional<double> TuningObjective::derivatives_on_device(const Problem& there,
+                                                             std::span<double> derivatives) {
+  if (device_ == nullptr) return std::nullopt;
+  const ActiveSet& active = last_.active;
+  const double loss =
+      device_
+          ->derivatives(there, active.intercepts.front(), active.theta, device_->values(active.atoms), false)
+          .loss;
+  const std::size_t n_coordinates = atoms_.coordinates().size();
+  if (!device_->pull_back(active.atoms, active.theta, derivatives.first(n_coordinates),
+                          derivatives.subspan(n_coordinates)))
+    return std::nullopt;
+  return loss;
 }
 
 double TuningObjective::cost_of_coefficients() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,7 @@ class TuningObjective {
  public:
   // Starts where nothing is moved.
   TuningObjective(const Problem& problem, const ActiveSet& active, const TuneOptions& options);
-  virtual ~TuningObjective() = default;
+  virtual ~TuningObjective();
 
   // Of the moves.
   [[nodiscard]] virtual std::size_t size() const { return n_moves(); }
@@ -48,6 +49,10 @@ class TuningObjective {
   double scale_ = 1;
 
  private:
+  // The derivatives, where the rows are on a device, and the sum of the losses; nothing if it cannot derive
+  // one of the atoms.
+  [[nodiscard]] std::optional<double> derivatives_on_device(const Problem& there,
+                                                            std::span<double> derivatives);
   [[nodiscard]] double stretch_of(const Coordinate& coordinate) const;
   [[nodiscard]] double cost_of_coefficients() const;
 
@@ -55,7 +60,8 @@ class TuningObjective {
   std::size_t n_inputs_;
   std::size_t n_stretches_;
   double pull_ = 0;
-  std::vector<double> hessian_;  // of the last fit; the next is nearby
+  std::vector<double> hessian_;            // of the last fit; the next is nearby
+  std::unique_ptr<DeviceProblem> device_;  // the rows as they were given; null: they are not on a device
 };
 
 // With the coefficients fitted at every move; or, where that takes long, with coefficients that move along.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/test_devices.hpp"
 #include "losses/squared.hpp"
 #include "reference_matrices.hpp"
 #include "solve/gram_moments.hpp"
@@ -47,6 +48,38 @@ std::vector<std::string> dictionaries() {
   std::vector<std::string> all = kByMoments;
   all.insert(all.end(), kByPanels.begin(), kByPanels.end());
   return all;
+}
+
+TEST(GramSums, AreTheSameOnDevices) {
+  Sample sample;
+  const std::vector<Index> ends = {1000, 1000, 4700};
+  const std::vector<double> weights(kRows, 0.5);
+  for (const bool weighted : {false, true}) {
+    if (weighted) sample.rows = sample.rows.weighted(weights);
+    for (const std::string& dictionary :
+         {std::string("polynomial(degree=2) + landmark(count=9, sigma=2)"), kByMoments[0]}) {
+      const Candidates candidates(Dictionary(dictionary), {kInputs, 1, 0, &sample.rows});
+      const auto expected = sample.sums(candidates, ends, 2);
+      for (const auto& device : test_devices()) {
+        Workers workers(2);
+        workers.set_device(device.get());
+        const Problem problem{sample.rows, sample.y, squared_loss(), Intercept::kNone, workers};
+        const auto found = gram_sums(problem, candidates, ends);
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t g = 0; g < ends.size(); ++g) {
+          EXPECT_EQ(found[g]->rows, expected[g]->rows);
+          for (Index i = 0; i < candidates.size(); ++i) {
+            const auto row = static_cast<std::size_t>(i);
+            EXPECT_NEAR(found[g]->sums[row], expected[g]->sums[row], 1e-8);
+            EXPECT_NEAR(found[g]->target_products[row], expected[g]->target_products[row], 1e-8);
+            for (Index j = 0; j < candidates.size(); ++j)
+              EXPECT_NEAR(found[g]->gram(i, j), expected[g]->gram(i, j),
+                          1e-8 * (1 + expected[g]->gram(i, i)));
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(GramSums, UseMomentsWhereTheyPay) {
