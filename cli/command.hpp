@@ -33,6 +33,7 @@ void add_export(CLI::App& tool);
 void add_bound(CLI::App& tool);
 void add_generate(CLI::App& tool);
 void add_demo(CLI::App& tool);
+void add_devices(CLI::App& tool);
 void add_options(CLI::App& tool);
 void add_reproduce(CLI::App& tool);
 

@@ -50,6 +50,7 @@ int run_tool(int argc, char** argv) {
   mfga::cli::add_generate(tool);
   mfga::cli::add_demo(tool);
   mfga::cli::add_reproduce(tool);
+  mfga::cli::add_devices(tool);
   mfga::cli::add_options(tool);
   try {
     tool.parse(argc, argv);

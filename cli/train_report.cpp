@@ -274,6 +274,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
   json["loss"] = !model.loss.empty() ? model.loss : model.task == Task::kRegression ? "squared" : "logistic";
   json["features"] = report.features;
   json["engine"] = report.engine;
+  if (!report.device.empty()) json["device"] = report.device;
   json["candidates"] = report.candidates;
   json["terms"] = model.terms.size();
   json["n_train"] = report.rows;
@@ -398,7 +399,8 @@ void print_fit_report(const TrainCommand& command, const FitResult& result, cons
           report.tuning.is_used ? " before tuning" : "", validation.ridges.size(), validation.measure,
           validation.chosen.mean);
   }
-  print("fitted {} terms in {} steps, {} engine\n", n_terms, report.path.size(), report.engine);
+  print("fitted {} terms in {} steps, {} engine{}\n", n_terms, report.path.size(), report.engine,
+        report.device.empty() ? "" : ", with " + report.device);
   print_sizes(report, option_text(command.fit, fit_option_table(), "choose"));
   print_tuning(report, result.model.training.ridge);
   if (!report.cut_short.empty())

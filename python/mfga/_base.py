@@ -39,6 +39,7 @@ FIT_OPTIONS = (
     "tolerance",
     "engine",
     "precision",
+    "device",
     "memory_limit",
     "folds",
     "ridges",
@@ -94,6 +95,8 @@ _PARAMETERS = """
         Passes over the rows, or all products of candidates once.
     precision : {{"mixed", "double"}}, default="mixed"
         Of the search; the atoms chosen are the same.
+    device : {{"cpu", "cuda", "auto"}}, default="cpu"
+        Where large searches look at the rows. "cuda": on a GPU of NVIDIA; "auto": there if there is one.
     memory_limit : float, default=0
         MiB that the search may take; 0: four fifths of the machine's memory.
     folds : int or "time", default=5
@@ -189,6 +192,7 @@ class Estimator(Shown, Reported, BaseEstimator):
         shortlist=0,
         engine="auto",
         precision="mixed",
+        device="cpu",
         memory_limit=0,
         folds=5,
         ridges=None,
@@ -220,6 +224,7 @@ class Estimator(Shown, Reported, BaseEstimator):
         self.shortlist = shortlist
         self.engine = engine
         self.precision = precision
+        self.device = device
         self.memory_limit = memory_limit
         self.folds = folds
         self.ridges = ridges

@@ -240,6 +240,7 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         shortlist=0,
         engine="auto",
         precision="mixed",
+        device="cpu",
         memory_limit=0,
         folds=5,
         ridges=None,

@@ -18,7 +18,7 @@ __all__ = ["PaperClassifier", "PaperRegressor"]
 
 PAPER_OPTIONS = ("method", "preset", "norm_bound", "scale_target", "sigma", "candidates", "subsample")
 SHARED_OPTIONS = ("terms", "features", "ridge", "loss", "select", "nu", "per_step", "intercept", "scale")
-SHARED_OPTIONS += ("engine", "precision", "time_limit", "memory_limit", "folds", "ridges")
+SHARED_OPTIONS += ("engine", "precision", "device", "time_limit", "memory_limit", "folds", "ridges")
 
 _DOC = """{title} with a method of the paper.
 
@@ -40,8 +40,8 @@ _DOC = """{title} with a method of the paper.
         Random features that "lkrf" and "eerf" choose from; 0: ten per term.
     subsample : float, default=1
         Part of the rows that "gk" and "glk" use.
-    features, ridge, loss, select, nu, per_step, intercept, scale, engine, precision, time_limit, memory_limit, folds, \
-ridges, random_state, n_jobs, verbose, callback
+    features, ridge, loss, select, nu, per_step, intercept, scale, engine, precision, device, time_limit, memory_limit, \
+folds, ridges, random_state, n_jobs, verbose, callback
         As `mfga.{own}` has them. An automatic ridge is 1 unless the method is "mfga" without preset.
     """
 
@@ -70,6 +70,7 @@ class _PaperParameters:
         scale="auto",
         engine="auto",
         precision="mixed",
+        device="cpu",
         time_limit=0,
         memory_limit=0,
         folds=5,
@@ -97,6 +98,7 @@ class _PaperParameters:
         self.scale = scale
         self.engine = engine
         self.precision = precision
+        self.device = device
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.folds = folds

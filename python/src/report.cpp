@@ -109,6 +109,7 @@ nb::dict report_of(const FitResult& result) {
   nb::dict entry;
   entry["features"] = report.features;
   entry["engine"] = report.engine;
+  entry["device"] = report.device;
   entry["select"] = report.select;
   entry["candidates"] = report.candidates;
   entry["rows"] = report.rows;

@@ -8,6 +8,7 @@
 
 #include "core/row_blocks.hpp"
 #include "core/sealed_file.hpp"
+#include "device/device.hpp"
 #include "mfga/version.hpp"
 #include "model/option_table.hpp"
 
@@ -62,7 +63,9 @@ std::string checksum_of(const TableView& x, const Workers& workers) {
 template <class Options>
 void add_options(const Options& options, std::span<const OptionRow<Options>> table, Fingerprint& parts) {
   for (const OptionRow<Options>& row : table) {
-    if (row.name == "threads" || row.name == "memory_limit" || row.name == "time_limit") continue;
+    const bool changes_nothing = row.name == "threads" || row.name == "memory_limit" ||
+                                 row.name == "time_limit" || row.name == "device";
+    if (changes_nothing) continue;
     parts.push_back({fmt::format("`{}`", row.name), option_text(options, row)});
   }
 }
@@ -95,6 +98,8 @@ Fingerprint fingerprint_of(const TrainingData& data, const FitOptions& options, 
   add_options(paper, paper_option_table(), parts);
   if (const CrossValidationOptions* const validation = options.ridge.validation())
     add_options(*validation, cross_validation_option_table(), parts);
+  // Where it is computed changes last digits.
+  parts.push_back({"the device", workers.device() == nullptr ? "cpu" : workers.device()->info().name});
   parts.push_back({"the order of time", options.in_time_order ? "yes" : "no"});
   return parts;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "device/open_device.hpp"
 #include "mfga/error.hpp"
 #include "mfga/paper.hpp"
 #include "model/fingerprint.hpp"
@@ -47,6 +48,7 @@ class Fit {
       prepared = prepare(data_, counted_, plan_, workers_, standard);
       standardised_ = standard.inputs;
       report_.rows = data_.x.rows;
+      if (workers_.device() != nullptr) report_.device = workers_.device()->info().name;
       for (const Index column : standard.constant_columns)
         report_.dropped_columns.push_back(column_name(data_, column));
       start_model(*prepared, standard.missing);
@@ -274,10 +276,14 @@ class Fit {
         [&](FoldData& fold, double ridge, const std::function<void(const ScoreFunction&)>& on_model) {
           GreedyTask task = whole_task(work_, {ridge, 0});
           if (fold.engine == nullptr) {
-            fold.engine = make_lazy_engine(fold.training.problem(workers_), *fold.candidates,
-                                           plan_.options.precision, work_.most_kept_bytes);
+            Problem problem = fold.training.problem(workers_);
+            fold.device = DeviceProblem::if_worthwhile(problem, fold.candidates->size());
+            problem.device = fold.device.get();
+            fold.engine =
+                make_lazy_engine(problem, *fold.candidates, plan_.options.precision, work_.most_kept_bytes);
           }
           task.known_engine = fold.engine.get();
+          task.known_device = fold.device.get();
           task.on_step = [&](const GreedyStep&, const ActiveSet& active) {
             if (on_model) on_model(active.score());
             stop_if_over(plan_.times.deadline(Timetable::kPartOfValidation));
@@ -459,7 +465,21 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
   const CountedRows counted(data);
   const Plan plan = make_plan(counted.without_others(data), options, paper);
   return with_workers(options.threads, progress, pool, [&](Workers& workers, Control& control) {
-    if (checkpoint.path.empty()) return Fit(data, counted, plan, workers, control, nullptr).run();
+    const std::shared_ptr<Device> device = open_device(options.device);
+    workers.set_device(device.get());
+    if (checkpoint.path.empty()) {
+      try {
+        return Fit(data, counted, plan, workers, control, nullptr).run();
+      } catch (const DeviceError& error) {
+        if (options.device != DeviceChoice::kAuto) throw;
+        workers.set_device(nullptr);
+        FitResult result = Fit(data, counted, make_plan(counted.without_others(data), options, paper),
+                               workers, control, nullptr)
+                               .run();
+        result.report.warnings.push_back(fmt::format("the processor was used: {}", error.what()));
+        return result;
+      }
+    }
     Journal journal(checkpoint, fingerprint_of(data, options, paper, workers), plan.times.clock(), control);
     FitResult result = Fit(data, counted, plan, workers, control, &journal).run();
     journal.finish();

@@ -116,7 +116,11 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
                        const GreedyTask& task) {
   const Plan& plan = work.plan;
   const BlockedRows rows = task.engine == EngineKind::kGram ? data.rows : data.rows.kept(work.workers);
-  const Problem problem = data.problem(work.workers).with_rows(rows);
+  Problem problem = data.problem(work.workers).with_rows(rows);
+  std::unique_ptr<DeviceProblem> own_device;
+  if (task.known_engine == nullptr && task.engine != EngineKind::kGram)
+    own_device = DeviceProblem::if_worthwhile(problem, candidates.size());
+  problem.device = own_device ? own_device.get() : task.known_device;
   std::unique_ptr<Engine> own_engine;
   if (task.known_engine == nullptr) {
     own_engine = task.engine != EngineKind::kGram

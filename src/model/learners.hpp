@@ -14,6 +14,7 @@
 #include "model/plan.hpp"
 #include "model/prepared_data.hpp"
 #include "solve/cross_validation.hpp"
+#include "solve/device_problem.hpp"
 #include "solve/greedy.hpp"
 #include "solve/tuned_search.hpp"
 
@@ -106,8 +107,10 @@ struct GreedyTask {
   Deadline deadline = kNever;
   bool keeps_what_there_is = false;
   StepCallback on_step = {};
-  Journal* journal = nullptr;      // null: on_step has to be called for every step
-  Engine* known_engine = nullptr;  // a lazy one of these rows and candidates, from another fit
+  Journal* journal = nullptr;  // null: on_step has to be called for every step
+  // A lazy one of these rows and candidates, from another fit, and the rows on the device that it works on.
+  Engine* known_engine = nullptr;
+  DeviceProblem* known_device = nullptr;
 };
 [[nodiscard]] Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& candidates,
                                      const GreedyTask& task);
@@ -121,7 +124,9 @@ struct FoldData {
   PreparedData training;
   PreparedData held_out;
   std::shared_ptr<const Candidates> candidates;  // null for methods that do not select
-  std::shared_ptr<Engine> engine = nullptr;  // of the training rows, for fits that differ in the ridge only
+  // Of the training rows, for fits that differ in the ridge only.
+  std::shared_ptr<DeviceProblem> device = nullptr;
+  std::shared_ptr<Engine> engine = nullptr;
 };
 [[nodiscard]] FoldData fold_data(Work& work, const PreparedData& data,
                                  std::shared_ptr<const Candidates> candidates,

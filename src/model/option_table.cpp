@@ -128,7 +128,7 @@ void set_folds(CrossValidationOptions& options, std::string_view text) {
 
 using WrittenFitMember = WrittenMember<FitOptions>;
 
-constexpr std::array<OptionRow<FitOptions>, 26> kFitTable = {{
+constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
     {"task", choice<&FitOptions::task>(), "auto|regression|classification", 0, 0,
      "what the target is; auto: classification if it is text or has two values"},
     {"loss", WrittenFitMember{loss_text, set_loss}, "LOSS", 0, 0,
@@ -211,6 +211,10 @@ constexpr std::array<OptionRow<FitOptions>, 26> kFitTable = {{
     {"precision", choice<&FitOptions::precision>(), "mixed|double", 0, 0,
      "of the search for atoms; mixed: single precision where its error bound allows, for the same atoms in "
      "half the time"},
+    {"device", choice<&FitOptions::device>(), "cpu|cuda|auto", 0, 0,
+     "where large searches, fits of their coefficients and tuning look at the rows; cuda: on a GPU of "
+     "NVIDIA, in "
+     "double precision; auto: there if there is one that can be used"},
     {"seed", &FitOptions::seed, "S", 0, 1.9e19,
      "seed of everything random (rows sampled for sigma=auto, splits)"},
     {"threads", &FitOptions::threads, "T", 0, 1024,

@@ -15,8 +15,8 @@ using InspectCommand = ToolTest;
 using GenerateCommand = ToolTest;
 
 TEST_F(ToolCommand, HelpNamesTheCommandsAndTheirOptions) {
-  expect_message(run_well({"--help"}).out,
-                 {"train", "predict", "evaluate", "inspect", "generate", "demo", "options", "--version"});
+  expect_message(run_well({"--help"}).out, {"train", "predict", "evaluate", "inspect", "generate", "demo",
+                                            "devices", "options", "--version"});
   expect_message(run_well({"train", "--help"}).out,
                  {"--train", "--test-fraction", "--features", "--ridge", "--no-intercept", "--json"});
   expect_message(run_well({"predict", "--help"}).out, {"MODEL", "DATA", "--proba"});
@@ -24,6 +24,17 @@ TEST_F(ToolCommand, HelpNamesTheCommandsAndTheirOptions) {
 
 TEST_F(ToolCommand, VersionIsTheLibrarys) {
   EXPECT_EQ(run_well({"--version"}).out, "mfga " + std::string(version()) + "\n");
+}
+
+TEST_F(ToolCommand, DevicesAreListedOrItIsSaidWhyThereIsNone) {
+  const Json json = Json::parse(run_well({"devices", "--json"}).out);
+  const std::string text = run_well({"devices"}).out;
+  if (json["devices"].empty()) {
+    EXPECT_FALSE(json["why_none"].get<std::string>().empty());
+    expect_message(text, {"no GPU", "--device cpu"});
+  } else {
+    expect_message(text, {json["devices"][0]["name"].get<std::string>(), "--device cuda"});
+  }
 }
 
 TEST_F(ToolCommand, OptionsAreThePageInTheDocumentation) {
