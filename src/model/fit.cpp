@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "device/open_device.hpp"
 #include "mfga/error.hpp"
 #include "mfga/paper.hpp"
 #include "model/fingerprint.hpp"
@@ -19,6 +18,7 @@
 #include "model/option_table.hpp"
 #include "model/scoring.hpp"
 #include "model/start.hpp"
+#include "model/with_device.hpp"
 #include "model/with_workers.hpp"
 #include "solve/leverage.hpp"
 
@@ -463,30 +463,18 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
     check_groups(data, validation->folds);
   }
   const CountedRows counted(data);
-  const Plan plan = make_plan(counted.without_others(data), options, paper);
   return with_workers(options.threads, progress, pool, [&](Workers& workers, Control& control) {
-    const std::shared_ptr<Device> device = open_device(options.device);
-    workers.set_device(device.get());
-    if (checkpoint.path.empty()) {
-      try {
-        return Fit(data, counted, plan, workers, control, nullptr).run();
-      } catch (const DeviceError& error) {
-        if (options.device != DeviceChoice::kAuto) throw;
-        workers.set_device(nullptr);
-        FitResult result = Fit(data, counted, make_plan(counted.without_others(data), options, paper),
-                               workers, control, nullptr)
-                               .run();
-        result.report.warnings.push_back(fmt::format("the processor was used: {}", error.what()));
-        return result;
-      }
-    }
-    Journal journal(checkpoint, fingerprint_of(data, options, paper, workers), plan.times.clock(), control);
-    FitResult result = Fit(data, counted, plan, workers, control, &journal).run();
-    journal.finish();
-    result.report.resumed_seconds = plan.times.clock().earlier();
-    if (!journal.problem().empty())
-      result.report.warnings.push_back(fmt::format("there is no checkpoint: {}", journal.problem()));
-    return result;
+    return with_device(options.device, workers, [&] {
+      const Plan plan = make_plan(counted.without_others(data), options, paper);
+      if (checkpoint.path.empty()) return Fit(data, counted, plan, workers, control, nullptr).run();
+      Journal journal(checkpoint, fingerprint_of(data, options, paper, workers), plan.times.clock(), control);
+      FitResult result = Fit(data, counted, plan, workers, control, &journal).run();
+      journal.finish();
+      result.report.resumed_seconds = plan.times.clock().earlier();
+      if (!journal.problem().empty())
+        result.report.warnings.push_back(fmt::format("there is no checkpoint: {}", journal.problem()));
+      return result;
+    });
   });
 }
 
