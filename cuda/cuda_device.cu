@@ -1,6 +1,5 @@
 // The operations of device/device.hpp on a GPU of NVIDIA. All work of a table is on one stream.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -51,13 +50,19 @@ class CudaRows final : public DeviceRows {
         stride_(padded(rows)),
         inputs_(n_inputs + 1, stride_, stream_),
         square_norms_(stride_, stream_) {
+    check(cudaDeviceGetAttribute(&most_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "be described");
     clear_padding(inputs_);
     check(cudaMemsetAsync(square_norms_.data(), 0, bytes(stride_), stream_), "clear memory");
     fill_ones<<<row_blocks(), kThreads, 0, stream_>>>(rows_, stride_, inputs_.column(n_inputs));
     check_launch("fill a column");
     finish();
   }
-  ~CudaRows() override { static_cast<void>(cudaSetDevice(device_)); }
+  ~CudaRows() override {
+    static_cast<void>(cudaSetDevice(device_));
+    // After an error something may still be under way.
+    static_cast<void>(cudaStreamSynchronize(stream_));
+  }
 
   void set_inputs(Index first_row, Index count, const double* inputs, Index stride,
                   const double* square_norms) override {
@@ -163,20 +168,20 @@ class CudaRows final : public DeviceRows {
     check_launch("multiply columns");
   }
 
-  LossSums derivatives(DeviceLoss loss, ColumnRange score, ColumnRange target, ColumnRange weights,
-                       DeviceColumns& out, Index first, Index second) override {
+  double derivatives(DeviceLoss loss, ColumnRange score, ColumnRange target, ColumnRange weights,
+                     DeviceColumns& out, Index first, Index second) override {
     use();
     const Index blocks = row_blocks();
-    double* partial = partial_.at_least(2 * blocks, stream_);
+    double* partial = partial_.at_least(blocks, stream_);
     const auto kernel = loss == DeviceLoss::kSquared ? loss_derivatives<DeviceLoss::kSquared>
                                                      : loss_derivatives<DeviceLoss::kLogistic>;
     kernel<<<row_blocks(), kThreads, 0, stream_>>>(start_of(score), start_of(target), start_of(weights),
                                                    rows_, stride_, column(out, first),
                                                    second >= 0 ? column(out, second) : nullptr, partial);
     check_launch("compute losses");
-    std::array<double, 2> sums{};
-    add_up(partial, blocks, 2, sums);
-    return {sums[0], sums[1]};
+    double sum = 0;
+    add_up(partial, blocks, 1, {&sum, 1});
+    return sum;
   }
 
   void pull_back(const RowFunctions& functions, std::span<const double> weights, ColumnRange slope,
@@ -300,18 +305,23 @@ class CudaRows final : public DeviceRows {
     return std::max(kFewestRows, padded((stride_ + parts - 1) / parts));
   }
 
+  // The tiles that multiply fastest need more shared memory than GPUs other than those for data centres have.
   void sum(ColumnRange a, ColumnRange b, ColumnRange weights, bool is_symmetric, std::span<double> out) {
     if (a.count <= 2 && !is_symmetric) {
       a.count == 1 ? sum_of_few<1>(a, b, weights, out) : sum_of_few<2>(a, b, weights, out);
-    } else if (a.count <= 16 && !is_symmetric) {
-      sum_by_tiles<1, 4, 1, 4, false>(a, b, weights, is_symmetric, out);
-    } else if (a.count <= 32 && !is_symmetric) {
-      sum_by_tiles<2, 4, 1, 4, false>(a, b, weights, is_symmetric, out);
     } else if (a.count <= 96 && is_symmetric) {
       sum_by_tiles<2, 4, 3, 3, true>(a, b, weights, is_symmetric, out);
-    } else {
+    } else if (a.count > 32 && has_shared<ProductTile<4, 4, 2, 4, false>>()) {
       sum_by_tiles<4, 4, 2, 4, false>(a, b, weights, is_symmetric, out);
+    } else if (a.count > 16 && has_shared<ProductTile<2, 4, 1, 4, false>>()) {
+      sum_by_tiles<2, 4, 1, 4, false>(a, b, weights, false, out);
+    } else {
+      sum_by_tiles<1, 4, 1, 4, false>(a, b, weights, false, out);
     }
+  }
+  template <class Tile>
+  [[nodiscard]] bool has_shared() const {
+    return Tile::kSharedBytes <= static_cast<std::size_t>(most_shared_);
   }
 
   template <int kOfA>
@@ -374,6 +384,7 @@ class CudaRows final : public DeviceRows {
   }
 
   int device_;
+  int most_shared_ = 0;  // bytes of shared memory that a block may have
   Stream stream_;
   Index rows_;
   Index stride_;
@@ -436,15 +447,21 @@ class CudaDevice final : public Device {
     check(cudaSetDevice(device_), "be used");
     return std::make_unique<CudaRows>(device_, rows, inputs);
   }
+  void trim() override {
+    cudaMemPool_t pool = nullptr;
+    if (cudaDeviceGetDefaultMemPool(&pool, device_) == cudaSuccess)
+      static_cast<void>(cudaMemPoolTrimTo(pool, 0));
+    static_cast<void>(cudaGetLastError());
+  }
 
  private:
   int device_;
 };
 
-std::vector<DeviceInfo> list(std::string& why_none) {
+// How many GPUs there are; if none, `why_none` says why.
+int count_devices(std::string& why_none) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  std::vector<DeviceInfo> devices;
   if (status == cudaErrorInsufficientDriver) {
     int driver = 0;
     static_cast<void>(cudaDriverGetVersion(&driver));
@@ -457,17 +474,42 @@ std::vector<DeviceInfo> list(std::string& why_none) {
     why_none = std::string("the driver of NVIDIA says: ") + cudaGetErrorString(status);
   }
   static_cast<void>(cudaGetLastError());
-  if (status != cudaSuccess) return devices;
-  for (int device = 0; device < count; ++device) devices.push_back(describe(device));
+  return status == cudaSuccess ? count : 0;
+}
+
+// Whether there is code for it; else `why` says why not.
+bool is_usable(int device, std::string& why) {
+  constexpr int kOldest = 8;
+  int major = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "be described");
+  if (major >= kOldest) return true;
+  why = "the GPU is too old: Ampere (compute capability 8.0) or newer is needed";
+  return false;
+}
+
+std::vector<DeviceInfo> list(std::string& why_none) {
+  std::vector<DeviceInfo> devices;
+  const int count = count_devices(why_none);
+  for (int device = 0; device < count; ++device) {
+    try {
+      if (is_usable(device, why_none)) devices.push_back(describe(device));
+    } catch (const DeviceError& error) {
+      why_none = error.what();  // of this one
+    }
+  }
   return devices;
 }
 
-std::unique_ptr<Device> open(int position) { return std::make_unique<CudaDevice>(position); }
+std::unique_ptr<Device> open(std::string& why_none) {
+  if (count_devices(why_none) == 0 || !is_usable(0, why_none)) return nullptr;
+  return std::make_unique<CudaDevice>(0);
+}
 
 }  // namespace
 }  // namespace mfga::cuda
 
 extern "C" __attribute__((visibility("default"))) const mfga::DevicePlugin* mfga_device_plugin() {
-  static const mfga::DevicePlugin plugin{mfga::kDeviceInterface, mfga::cuda::list, mfga::cuda::open};
+  static const mfga::DevicePlugin plugin{mfga::kDeviceInterface, MFGA_VERSION, mfga::cuda::list,
+                                         mfga::cuda::open};
   return &plugin;
 }

@@ -68,16 +68,17 @@ __global__ void __launch_bounds__(kPullBackThreads)
   const Index end = min(begin + rows_of_part, inputs.stride);
   for (Index n = begin + threadIdx.x; n < end; n += kPullBackThreads) {
     // Rows are padded to whole warps; what is past the last one counts nothing.
-    const double slope = n < inputs.rows ? weights[f] * slopes[n] : 0;
-    pull_back(functions, f, inputs.values + n, inputs.stride, slope,
+    const bool counts = n < inputs.rows;
+    pull_back(functions, f, inputs.values + n, inputs.stride, counts ? weights[f] * slopes[n] : 0,
               [&](int step, double by_number, double by_input) {
+                if (!counts) by_number = by_input = 0;
                 for (int half = 16; half > 0; half /= 2) {
                   by_number += __shfl_down_sync(0xffffffff, by_number, half);
                   by_input += __shfl_down_sync(0xffffffff, by_input, half);
                 }
                 if (lane == 0) {
-                  own[step - first] += n < inputs.rows ? by_number : 0;
-                  own[longest + step - first] += n < inputs.rows ? by_input : 0;
+                  own[step - first] += by_number;
+                  own[longest + step - first] += by_input;
                 }
               });
   }
@@ -156,12 +157,12 @@ __global__ void sum_squares(const double* columns, const double* weights, Index 
   if (threadIdx.x == 0) partial[blockIdx.x * n_columns + blockIdx.y] = sums[0];
 }
 
-// partial[2 * block ...]: the loss and the square norm of the derivatives of the block's rows.
+// partial[block]: the losses of the block's rows.
 template <DeviceLoss kLoss>
 __global__ void loss_derivatives(const double* scores, const double* targets, const double* weights,
                                  Index rows, Index stride, double* first, double* second, double* partial) {
   const Index n = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
-  double sums[2] = {0, 0};
+  double sums[1] = {0};
   double slope = 0;
   double curvature = 0;
   if (n < rows) {
@@ -170,17 +171,13 @@ __global__ void loss_derivatives(const double* scores, const double* targets, co
     slope = weight * at.first;
     curvature = weight * at.second;
     sums[0] = weight * at.loss;
-    sums[1] = slope * slope;
   }
   if (n < stride) {
     first[n] = slope;
     if (second != nullptr) second[n] = curvature;
   }
   sum_in_block(sums);
-  if (threadIdx.x == 0) {
-    partial[2 * blockIdx.x] = sums[0];
-    partial[2 * blockIdx.x + 1] = sums[1];
-  }
+  if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
 }
 
 // out[e] = sum over parts p of partial[p * size + e], in one order.

@@ -70,7 +70,7 @@ struct TriedScales {
 
 struct FitReport {
   std::string engine;
-  std::string device;  // the name of the accelerator that there was for large searches; empty: none
+  std::string device;  // the name of the accelerator that a part was computed on; empty: none was
   std::string features;
   std::string select;                  // the rule used; empty for methods without a search
   std::vector<double> kernel_weights;  // nu of each summand of the dictionary, scaled to sum to one

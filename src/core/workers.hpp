@@ -1,6 +1,7 @@
 // What a parallel loop needs besides its data: threads, scratch memory, and a word on whether to go on.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -57,7 +58,12 @@ class Workers {
 
   // An accelerator for work that is worth it; null: there is none.
   [[nodiscard]] Device* device() const { return device_; }
-  void set_device(Device* device) { device_ = device; }
+  void set_device(Device* device) {
+    device_ = device;
+    device_is_used_ = false;
+  }
+  [[nodiscard]] bool device_is_used() const { return device_is_used_; }
+  void note_use_of_device() { device_is_used_ = true; }
 
   ArenaPool arenas;
 
@@ -67,6 +73,7 @@ class Workers {
   Control* control_ = nullptr;
   ShardBackend* backend_ = nullptr;
   Device* device_ = nullptr;
+  std::atomic<bool> device_is_used_ = false;
 };
 
 }  // namespace mfga

@@ -1,7 +1,7 @@
 // An accelerator as the library sees it: columns of numbers, one for each row of a table, that stay in its
 // memory, and a few operations on them. Everything is in double precision, and sums over rows add up in an
-// order that depends on the number of rows only: results are the same in every run and on every device of
-// the same kind.
+// order that depends on the numbers of rows and columns only: the same question has the same answer in every
+// run, and on every device of the same kind.
 //
 // An implementation is a shared library of its own, loaded at run time (device/open_device.hpp). This header
 // is all that the two have in common. Operations throw DeviceError where the device fails or its memory does
@@ -105,7 +105,8 @@ class DeviceRows {
  public:
   virtual ~DeviceRows() = default;
 
-  // The inputs of some rows, [inputs x stride], and the squares of the rows' lengths.
+  // The inputs of some rows, [inputs x stride], and the squares of the rows' lengths. Several threads may set
+  // rows of their own at a time.
   virtual void set_inputs(Index first_row, Index count, const double* inputs, Index stride,
                           const double* square_norms) = 0;
   // From now on inputs are those that were set times these.
@@ -128,14 +129,11 @@ class DeviceRows {
   // A column = the product of two.
   virtual void multiply(ColumnRange a, ColumnRange b, DeviceColumns& out, Index column) = 0;
 
-  // Of the loss of each row with such a score: column `first` of `out` = its derivative by the score, and
-  // column `second` the second one (negative: it is not wanted); all by the rows' weights (none: 1).
-  struct LossSums {
-    double loss = 0;
-    double square_norm = 0;  // of the derivatives
-  };
-  virtual LossSums derivatives(DeviceLoss loss, ColumnRange score, ColumnRange target, ColumnRange weights,
-                               DeviceColumns& out, Index first, Index second) = 0;
+  // Returns the sum of the losses. Of the loss of each row with such a score: column `first` of `out` = its
+  // derivative by the score, and column `second` the second one (negative: it is not wanted); all by the
+  // rows' weights (none: 1).
+  virtual double derivatives(DeviceLoss loss, ColumnRange score, ColumnRange target, ColumnRange weights,
+                             DeviceColumns& out, Index first, Index second) = 0;
 
   // For F = the sum over functions f and rows of weights[f] * slope * f: by_number[s] is its derivative by
   // the number of step s; by_input[s], for a step that takes an input x, the sum over rows of x times the
@@ -169,16 +167,20 @@ class Device {
   // What may still be asked for.
   [[nodiscard]] virtual double free_bytes() const = 0;
   [[nodiscard]] virtual std::unique_ptr<DeviceRows> make_rows(Index rows, Index inputs) = 0;
+  // Gives memory back that is kept for later.
+  virtual void trim() {}
 };
 
 // What the shared library of a kind of devices offers.
 struct DevicePlugin {
-  const char* version;  // of this interface: kDeviceInterface
+  int interface;        // kDeviceInterface
+  const char* version;  // of the library that it was built with
   // Those that can be used; if there are none, `why_none` says why.
   std::vector<DeviceInfo> (*list)(std::string& why_none);
-  std::unique_ptr<Device> (*open)(int position);
+  // The first of all; null, with the reason, if it cannot be used.
+  std::unique_ptr<Device> (*open)(std::string& why_none);
 };
-inline constexpr const char* kDeviceInterface = "mfga device 1";
+inline constexpr int kDeviceInterface = 1;
 // The function that it exports, and its type.
 inline constexpr const char* kDevicePluginFunction = "mfga_device_plugin";
 using DevicePluginFunction = const DevicePlugin* (*)();

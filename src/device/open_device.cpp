@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "mfga/error.hpp"
+#include "mfga/version.hpp"
 
 namespace mfga {
 namespace {
@@ -20,19 +21,21 @@ struct Plugin {
   std::string why_none;
 };
 
-// The folder of the tool, or of the library that this is a part of, and the one that a link to it leads to.
+// The folder of the library that this is a part of, the one that a link to it leads to, and that of the
+// program.
 std::vector<fs::path> own_folders() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&own_folders), &info) == 0 || info.dli_fname == nullptr) return {};
-  std::error_code failed;
-  // The name of a program is as it was typed.
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
   std::vector<fs::path> folders;
-  const fs::path name = info.dli_fname;
-  if (name.is_absolute()) folders.push_back(name.parent_path());
-  const fs::path real = fs::canonical(name, failed);
-  if (!failed) folders.push_back(real.parent_path());
-  if (!program.empty()) folders.push_back(program.parent_path());
+  std::error_code failed;
+  Dl_info info{};
+  // The name of a program is what was typed to start it, which says nothing about where it is.
+  if (dladdr(reinterpret_cast<const void*>(&own_folders), &info) != 0 && info.dli_fname != nullptr &&
+      fs::path(info.dli_fname).is_absolute()) {
+    folders.push_back(fs::path(info.dli_fname).parent_path());
+    const fs::path real = fs::canonical(info.dli_fname, failed);
+    if (!failed) folders.push_back(real.parent_path());
+  }
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) folders.push_back(program.parent_path());
   return folders;
 }
 
@@ -41,7 +44,7 @@ Plugin load_plugin() {
   std::vector<std::string> places;
   for (const fs::path& folder : own_folders()) {
     places.push_back((folder / kLibrary).string());
-    places.push_back((folder / "../lib" / kLibrary).string());
+    places.push_back((folder / MFGA_LIBRARY_FOLDER / kLibrary).string());
   }
   Plugin plugin;
   void* library = nullptr;
@@ -55,14 +58,16 @@ Plugin load_plugin() {
   if (library == nullptr) library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     if (plugin.why_none.empty()) {
-      plugin.why_none = std::string("there is no ") + kLibrary +
-                        " beside this program; build it where the CUDA toolkit (nvcc) is found";
+      plugin.why_none = std::string("there is no ") + kLibrary + " beside this program (" + dlerror() +
+                        "); build it where the CUDA toolkit (nvcc) is found";
     }
     return plugin;
   }
+  plugin.why_none.clear();
   const auto get = reinterpret_cast<DevicePluginFunction>(dlsym(library, kDevicePluginFunction));
   const DevicePlugin* functions = get == nullptr ? nullptr : get();
-  if (functions == nullptr || std::string_view(functions->version) != kDeviceInterface) {
+  if (functions == nullptr || functions->interface != kDeviceInterface ||
+      std::string_view(functions->version) != version()) {
     plugin.why_none = std::string(kLibrary) + " is of another version; build it together with this program";
     return plugin;
   }
@@ -75,17 +80,14 @@ const Plugin& plugin() {
   return loaded;
 }
 
-std::vector<DeviceInfo> usable_devices(std::string& why_none) {
-  why_none = plugin().why_none;
-  return plugin().functions == nullptr ? std::vector<DeviceInfo>() : plugin().functions->list(why_none);
-}
-
 }  // namespace
 
 DeviceList list_devices() {
   DeviceList list;
+  list.why_none = plugin().why_none;
+  if (plugin().functions == nullptr) return list;
   constexpr double kMib = 0x1p20;
-  for (const DeviceInfo& info : usable_devices(list.why_none)) {
+  for (const DeviceInfo& info : plugin().functions->list(list.why_none)) {
     list.devices.push_back(
         {info.name, info.architecture, info.driver, info.bytes / kMib, info.free_bytes / kMib});
   }
@@ -98,14 +100,14 @@ std::shared_ptr<Device> open_device(DeviceChoice choice) {
   if (choice == DeviceChoice::kCpu) return nullptr;
   const std::lock_guard lock(mutex);
   if (opened) return opened;
+  std::string why_none = plugin().why_none;
   try {
-    std::string why_none;
-    if (usable_devices(why_none).empty())
-      throw DeviceError("`device=cuda` cannot be used: " + why_none + "; or use `device=cpu`");
-    opened = plugin().functions->open(0);
-  } catch (const DeviceError&) {
-    if (choice == DeviceChoice::kCuda) throw;
+    if (plugin().functions != nullptr) opened = plugin().functions->open(why_none);
+  } catch (const DeviceError& error) {
+    why_none = error.what();
   }
+  if (!opened && choice == DeviceChoice::kCuda)
+    throw DeviceError("`device=cuda` cannot be used: " + why_none + "; or use `device=cpu`");
   return opened;
 }
 

@@ -123,6 +123,12 @@ class Writer {
 
 }  // namespace
 
+std::vector<Expression> input_expressions(Index count, ExpressionGraph& graph) {
+  std::vector<Expression> inputs;
+  for (Index j = 0; j < count; ++j) inputs.push_back(graph.column(j));
+  return inputs;
+}
+
 bool append(const ExpressionGraph& graph, Expression expression, RowFunctions& functions) {
   const std::size_t steps = functions.steps.size();
   const std::size_t tables = functions.tables.size();

@@ -48,7 +48,6 @@ class Fit {
       prepared = prepare(data_, counted_, plan_, workers_, standard);
       standardised_ = standard.inputs;
       report_.rows = data_.x.rows;
-      if (workers_.device() != nullptr) report_.device = workers_.device()->info().name;
       for (const Index column : standard.constant_columns)
         report_.dropped_columns.push_back(column_name(data_, column));
       start_model(*prepared, standard.missing);
@@ -403,6 +402,7 @@ class Fit {
           separation_warnings(data.problem(workers_), learned.score(), learned.risk, learned.converged));
     int tuning_steps = 0;
     for (const PathStep& step : report_.path) tuning_steps += step.tuning_steps;
+    if (workers_.device_is_used()) report_.device = workers_.device()->info().name;
     model_.training = {data.rows.rows(), report_.features, learned.ridge, plan_.paper.norm_bound,
                        learned.risk,     tuning_steps,     data.cost.bend};
     check_finite(model_);
@@ -463,9 +463,14 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
     check_groups(data, validation->folds);
   }
   const CountedRows counted(data);
+  const Plan plan = make_plan(counted.without_others(data), options, paper);
+  if (options.device == DeviceChoice::kAuto && !checkpoint.path.empty()) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        "a fit goes on from its `checkpoint` where it began; use `device=cpu` or `device=cuda`, not auto");
+  }
   return with_workers(options.threads, progress, pool, [&](Workers& workers, Control& control) {
     return with_device(options.device, workers, [&] {
-      const Plan plan = make_plan(counted.without_others(data), options, paper);
       if (checkpoint.path.empty()) return Fit(data, counted, plan, workers, control, nullptr).run();
       Journal journal(checkpoint, fingerprint_of(data, options, paper, workers), plan.times.clock(), control);
       FitResult result = Fit(data, counted, plan, workers, control, &journal).run();

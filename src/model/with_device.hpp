@@ -14,6 +14,13 @@ template <class Body>
 FitResult with_device(DeviceChoice choice, Workers& workers, Body body) {
   const std::shared_ptr<Device> device = open_device(choice);
   workers.set_device(device.get());
+  // What others on the same machine may need.
+  const struct Trim {
+    Device* device;
+    ~Trim() {
+      if (device != nullptr) device->trim();
+    }
+  } trim{device.get()};
   try {
     return body();
   } catch (const DeviceError& error) {

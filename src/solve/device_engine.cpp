@@ -156,7 +156,8 @@ class DeviceEngine final : public Engine {
       if (group.envelope >= 0)
         rows_.evaluate(RowMonomials{{1}, {group.rate}, {0}, {}}, *envelopes_, group.envelope);
     }
-    n_kept_ = std::min<Index>(std::ssize(columns_), device_.room_for_columns());
+    // Half of it: others, such as a tuning of the same rows, need room as well.
+    n_kept_ = std::min<Index>(std::ssize(columns_), device_.room_for_columns() / 2);
     kept_columns_ = rows_.make_columns(n_kept_);
     evaluate(kept(), *kept_columns_);
   }
@@ -192,10 +193,8 @@ class DeviceEngine final : public Engine {
   [[nodiscard]] bool has_curvatures() const { return !problem_.loss.constant_curvature(); }
 
   double derivatives(const ActiveSet& active, bool with_second) {
-    return device_
-        .derivatives(problem_, active.intercepts.front(), active.theta, device_.values(active.atoms),
-                     with_second)
-        .loss;
+    return device_.derivatives(problem_, active.intercepts.front(), active.theta,
+                               device_.values(active.atoms), with_second);
   }
 
   void set_gradient(Gradient& out) {

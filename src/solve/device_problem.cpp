@@ -13,13 +13,6 @@ constexpr double kUsedPart = 0.7;
 // What a run of atoms is computed from.
 enum class Way { kMonomials, kFunctions, kHere };
 
-// Inputs as expressions.
-std::vector<Expression> input_columns(Index n_inputs, ExpressionGraph& graph) {
-  std::vector<Expression> inputs;
-  for (Index j = 0; j < n_inputs; ++j) inputs.push_back(graph.column(j));
-  return inputs;
-}
-
 void append(const Monomial& monomial, RowMonomials& all) {
   all.factors.push_back(monomial.factor);
   all.rates.push_back(monomial.rate);
@@ -36,6 +29,7 @@ DeviceProblem::DeviceProblem(Device& device, const Problem& problem)
       weighted_(!problem.rows.weights().empty()),
       rows_(device.make_rows(blocked_.rows(), blocked_.inputs())),
       per_row_(rows_->make_columns(kPerRow)) {
+  workers_.note_use_of_device();
   for_each_block(blocked_, workers_, [&](const RowBlock& block, Arena& /*arena*/) {
     rows_->set_inputs(block.first_row, block.rows, block.values, block.stride, block.square_norms);
   });
@@ -71,7 +65,7 @@ void DeviceProblem::stretch(std::span<const double> factors) {
 void DeviceProblem::evaluate(std::span<const Atom> atoms, DeviceColumns& out, Index first) const {
   const FeatureFamily* family = nullptr;
   ExpressionGraph graph;
-  const std::vector<Expression> inputs = input_columns(blocked_.inputs(), graph);
+  const std::vector<Expression> inputs = input_expressions(blocked_.inputs(), graph);
   RowMonomials monomials;
   RowFunctions functions;
   std::size_t begin = 0;
@@ -128,6 +122,7 @@ ColumnRange DeviceProblem::values(std::span<const Atom> active, std::span<const 
   if (columns_->size() < kFirstAtom + count)
     make_columns(std::min(2 * count, count + room_for_columns() / 4));
   const auto same = std::ranges::mismatch(wanted, evaluated_).in1 - wanted.begin();
+  evaluated_.resize(static_cast<std::size_t>(same));  // what follows may be interrupted
   evaluate(std::span(wanted).subspan(static_cast<std::size_t>(same)), *columns_, kFirstAtom + same);
   evaluated_ = std::move(wanted);
   return {columns_.get(), kOne, 1 + count};
@@ -162,38 +157,35 @@ Matrix DeviceProblem::products(std::span<const Atom> atoms) {
   return result;
 }
 
-DeviceProblem::Sums DeviceProblem::derivatives(const Problem& problem, double intercept,
-                                               std::span<const double> theta, ColumnRange values,
-                                               bool with_second) {
+double DeviceProblem::derivatives(const Problem& problem, double intercept, std::span<const double> theta,
+                                  ColumnRange values, bool with_second) {
   workers_.check();
   const ColumnRange atoms{values.columns, values.first + 1, std::ssize(theta)};
   rows_->combine({&intercept, 1}, theta, atoms, *per_row_, kScore);
   const std::optional<DeviceLoss> loss = problem.loss.on_device();
   if (!loss) return derivatives_here(problem, with_second);
-  const DeviceRows::LossSums sums =
-      rows_->derivatives(*loss, {per_row_.get(), kScore, 1}, {columns_.get(), kTarget, 1}, weights(),
-                         *columns_, kFirst, with_second ? Index{kSecond} : -1);
-  return {sums.loss, sums.square_norm};
+  return rows_->derivatives(*loss, {per_row_.get(), kScore, 1}, {columns_.get(), kTarget, 1}, weights(),
+                            *columns_, kFirst, with_second ? Index{kSecond} : -1);
 }
 
-DeviceProblem::Sums DeviceProblem::derivatives_here(const Problem& problem, bool with_second) {
+double DeviceProblem::derivatives_here(const Problem& problem, bool with_second) {
   const auto n_rows = static_cast<std::size_t>(blocked_.rows());
   std::vector<double> scores(n_rows);
   std::vector<double> first(n_rows);
   std::vector<double> second(with_second ? n_rows : 0);
   rows_->get(*per_row_, kScore, scores);
-  std::vector<double> sums(2);
-  sum_over_blocks(
-      blocked_.without_inputs(), workers_, sums, [&](const RowBlock& block, Arena& /*arena*/, double* out) {
-        double* own = first.data() + block.first_row;
-        const double* score = scores.data() + block.first_row;
-        out[0] += with_second ? problem.derivatives_of(block, score, own, second.data() + block.first_row)
-                              : problem.gradient_of(block, score, own);
-        for (Index n = 0; n < block.rows; ++n) out[1] += own[n] * own[n];
-      });
+  double loss = 0;
+  sum_over_blocks(blocked_.without_inputs(), workers_, {&loss, 1},
+                  [&](const RowBlock& block, Arena& /*arena*/, double* out) {
+                    double* own = first.data() + block.first_row;
+                    const double* score = scores.data() + block.first_row;
+                    out[0] += with_second
+                                  ? problem.derivatives_of(block, score, own, second.data() + block.first_row)
+                                  : problem.gradient_of(block, score, own);
+                  });
   rows_->set(*columns_, kFirst, first);
   if (with_second) rows_->set(*columns_, kSecond, second);
-  return {sums[0], sums[1]};
+  return loss;
 }
 
 Index DeviceProblem::room_for_columns() const {

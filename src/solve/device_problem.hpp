@@ -48,14 +48,10 @@ class DeviceProblem {
   // What atom_products() says of all of them, for one target.
   [[nodiscard]] Matrix products(std::span<const Atom> atoms);
 
-  // The derivatives of the loss where the scores are combinations of 1 and the active atoms, by the rows'
-  // weights; they stay until the next call.
-  struct Sums {
-    double loss = 0;
-    double square_norm = 0;  // of the first derivatives
-  };
-  Sums derivatives(const Problem& problem, double intercept, std::span<const double> theta,
-                   ColumnRange values, bool with_second);
+  // The sum of the losses where the scores are combinations of 1 and the active atoms; their derivatives, by
+  // the rows' weights, stay until the next call.
+  double derivatives(const Problem& problem, double intercept, std::span<const double> theta,
+                     ColumnRange values, bool with_second);
   [[nodiscard]] ColumnRange first_derivatives() const { return {columns_.get(), kFirst, 1}; }
   [[nodiscard]] ColumnRange second_derivatives() const { return {columns_.get(), kSecond, 1}; }
   // For F = the sum over atoms m and rows of theta_m times the first derivative times atom m: adds its
@@ -76,7 +72,7 @@ class DeviceProblem {
   void make_columns(Index atoms);
 
   void evaluate_here(std::span<const Atom> atoms, DeviceColumns& out, Index first) const;
-  Sums derivatives_here(const Problem& problem, bool with_second);
+  double derivatives_here(const Problem& problem, bool with_second);
 
   Device& device_;
   BlockedRows blocked_;

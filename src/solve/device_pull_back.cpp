@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "device/row_functions.hpp"
+#include "device/row_values.hpp"
 #include "solve/device_problem.hpp"
 
 namespace mfga {
@@ -50,9 +51,7 @@ class AtomFunction {
  private:
   [[nodiscard]] bool append_atom(const Atom& atom, RowFunctions& functions) const {
     ExpressionGraph graph;
-    std::vector<Expression> inputs;
-    for (Index j = 0; j < n_inputs_; ++j) inputs.push_back(graph.column(j));
-    return append(graph, family_.expression(atom, inputs, graph), functions);
+    return append(graph, family_.expression(atom, input_expressions(n_inputs_, graph), graph), functions);
   }
 
   // How the number of each step changes where these coordinates are moved by as much as their units say, all
@@ -110,13 +109,8 @@ class AtomFunction {
 
 // Whether the device derives it.
 bool is_derivable(std::span<const RowStep> steps) {
-  using Kind = RowStep::Kind;
-  const auto plain = [](const RowStep& step) {
-    return step.kind == Kind::kConstant || step.kind == Kind::kInput || step.kind == Kind::kAddInput ||
-           step.kind == Kind::kAddSquare || step.kind == Kind::kAddDistance;
-  };
   return std::ssize(steps) <= kMostDerivedSteps &&
-         std::ssize(steps) - std::ranges::count_if(steps, plain) <= kMostRecordedSteps;
+         std::ranges::count_if(steps, is_recorded, &RowStep::kind) <= kMostRecordedSteps;
 }
 
 // The input that a step looks at; -1: none.

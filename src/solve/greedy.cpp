@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "solve/atom_products.hpp"
+#include "solve/device_problem.hpp"
 
 namespace mfga {
 namespace {
@@ -17,7 +18,9 @@ constexpr double kRoundingFloor = 1e-13;
 void add_start(const Problem& problem, const ActiveSet& start, GrowingSet& set) {
   if (start.size() == 0) return;
   const std::vector<bool> accepted = set.independent.add(
-      atom_products(problem.rows, problem.targets, start.atoms, start.size(), problem.workers));
+      problem.device != nullptr
+          ? problem.device->products(start.atoms)
+          : atom_products(problem.rows, problem.targets, start.atoms, start.size(), problem.workers));
   set.active.intercepts = start.intercepts;
   for (std::size_t i = 0; i < accepted.size(); ++i) {
     if (!accepted[i]) continue;

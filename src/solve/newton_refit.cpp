@@ -225,10 +225,8 @@ class NewtonRefit final : public Refit {
     const double intercept = offset_ == 1 ? point[0] : 0;
     if (problem_.device != nullptr) {
       const double loss =
-          problem_.device
-              ->derivatives(problem_, intercept, {point.data() + offset_, atoms.list().size()},
-                            problem_.device->values(atoms.list()), false)
-              .loss;
+          problem_.device->derivatives(problem_, intercept, {point.data() + offset_, atoms.list().size()},
+                                       problem_.device->values(atoms.list()), false);
       return loss + ridge * cost_of(point);
     }
     const ScoreFunction score(atoms.list(), {point.data() + offset_, atoms.list().size()}, {&intercept, 1});
@@ -276,11 +274,9 @@ class NewtonRefit final : public Refit {
     // Without an intercept, the first column, 1, is not a part of the model.
     const ColumnRange own{values.columns, values.first + 1 - offset_, size};
     const ColumnRange new_ones{own.columns, own.first + first_row, size - first_row};
-    const double loss = device
-                            .derivatives(problem_, offset_ == 1 ? point[0] : 0,
-                                         {point.data() + offset_, static_cast<std::size_t>(size - offset_)},
-                                         values, first_row < size)
-                            .loss;
+    const double loss = device.derivatives(problem_, offset_ == 1 ? point[0] : 0,
+                                           {point.data() + offset_, static_cast<std::size_t>(size - offset_)},
+                                           values, first_row < size);
     Vector gradient(size);
     device.rows().products(own, device.first_derivatives(), {},
                            {gradient.data(), static_cast<std::size_t>(size)});

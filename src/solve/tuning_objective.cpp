@@ -28,12 +28,10 @@ TuningObjective::TuningObjective(const Problem& problem, const ActiveSet& active
   const FittedCoefficients fitted = fit_coefficients(
       problem_, options.ridge, refit_products(problem_, active.atoms), last_.active, Accuracy::kRough);
   hessian_ = fitted.hessian_nearby();
-  const double loss = device_ == nullptr
-                          ? loss_sum(problem, last_.active.score())
-                          : device_
-                                ->derivatives(problem_, last_.active.intercepts.front(), last_.active.theta,
-                                              device_->values(last_.active.atoms), false)
-                                .loss;
+  const double loss =
+      device_ == nullptr ? loss_sum(problem, last_.active.score())
+                         : device_->derivatives(problem_, last_.active.intercepts.front(), last_.active.theta,
+                                                device_->values(last_.active.atoms), false);
   last_.objective = loss + cost_of_coefficients();
   // The prior is compared with the likelihood.
   scale_ = last_.objective > 0 ? 1 / last_.objective : 1;
@@ -85,10 +83,8 @@ std::optional<double> TuningObjective::derivatives_on_device(const Problem& ther
                                                              std::span<double> derivatives) {
   if (device_ == nullptr) return std::nullopt;
   const ActiveSet& active = last_.active;
-  const double loss =
-      device_
-          ->derivatives(there, active.intercepts.front(), active.theta, device_->values(active.atoms), false)
-          .loss;
+  const double loss = device_->derivatives(there, active.intercepts.front(), active.theta,
+                                           device_->values(active.atoms), false);
   const std::size_t n_coordinates = atoms_.coordinates().size();
   if (!device_->pull_back(active.atoms, active.theta, derivatives.first(n_coordinates),
                           derivatives.subspan(n_coordinates)))

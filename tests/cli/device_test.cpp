@@ -55,6 +55,25 @@ TEST_F(ToolWithDevice, FindsTheModelOfTheProcessor) {
   }
 }
 
+// A fit goes on where it began, so that must have been said.
+TEST_F(ToolWithDevice, NeedsAChoiceForCheckpoints) {
+  const ToolResult result = train({"--terms", "6", "--device", "auto", "--checkpoint", path("c.bin")});
+  EXPECT_EQ(result.exit_code, 2);
+  expect_message(result.err, {"--checkpoint", "--device cpu", "--device cuda"});
+}
+
+// Nor is a library taken from the folder where the tool was started, even if that has a file of its name.
+TEST_F(ToolWithDevice, LooksForItsLibraryWhereItIsItself) {
+  fs::create_directory(path("elsewhere"));
+  fs::rename(path("libmfga_cuda.so"), path("elsewhere/libmfga_cuda.so"));
+  fs::copy_file(tool_, path("elsewhere/mfga"));
+  const std::string command =
+      "cd '" + path("elsewhere") + "' && PATH='" + path("") + "':\"$PATH\" mfga devices --json";
+  const ToolResult result = RunningProgram({"/bin/sh", "-c", command}).wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.find("\"host\""), std::string::npos) << result.out;
+}
+
 TEST_F(ToolWithDevice, GoesOnWithoutADeviceThatFailsIfItMay) {
   const Arguments options = {"--terms", "6", "--tune", "no", "--device"};
   const auto with = [&](const std::string& choice) {

@@ -41,9 +41,10 @@ class HostDevice final : public Device {
 
     void set_inputs(Index first_row, Index count, const double* inputs, Index stride,
                     const double* square_norms) override {
-      for (Index j = 0; j + 1 < inputs_.size(); ++j)
-        std::copy_n(inputs + j * stride, count, given_.values.row(j) + first_row);
-      std::copy(given_.values.values.begin(), given_.values.values.end(), inputs_.values.values.begin());
+      for (Columns* columns : {&given_, &inputs_}) {
+        for (Index j = 0; j + 1 < inputs_.size(); ++j)
+          std::copy_n(inputs + j * stride, count, columns->values.row(j) + first_row);
+      }
       std::copy_n(square_norms, count, square_norms_.data() + first_row);
     }
     void stretch(std::span<const double> factors) override {
@@ -98,19 +99,17 @@ class HostDevice final : public Device {
     void multiply(ColumnRange a, ColumnRange b, DeviceColumns& out, Index column) override {
       for (Index n = 0; n < rows_; ++n) at(out, column)[n] = number(a, 0, n) * number(b, 0, n);
     }
-    LossSums derivatives(DeviceLoss loss, ColumnRange score, ColumnRange target, ColumnRange weights,
-                         DeviceColumns& out, Index first, Index second) override {
-      LossSums sums;
+    double derivatives(DeviceLoss loss, ColumnRange score, ColumnRange target, ColumnRange weights,
+                       DeviceColumns& out, Index first, Index second) override {
+      double sum = 0;
       for (Index n = 0; n < rows_; ++n) {
         const LossOfRow of_row = loss_of(loss, number(score, 0, n), number(target, 0, n));
         const double weight = weight_of(weights, n);
-        const double slope = weight * of_row.first;
-        at(out, first)[n] = slope;
+        at(out, first)[n] = weight * of_row.first;
         if (second >= 0) at(out, second)[n] = weight * of_row.second;
-        sums.loss += weight * of_row.loss;
-        sums.square_norm += slope * slope;
+        sum += weight * of_row.loss;
       }
-      return sums;
+      return sum;
     }
     void pull_back(const RowFunctions& functions, std::span<const double> weights, ColumnRange slope,
                    std::span<double> by_number, std::span<double> by_input) override {

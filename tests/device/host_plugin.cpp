@@ -24,12 +24,12 @@ class FailingDevice final : public Device {
 };
 
 std::vector<DeviceInfo> list(std::string& /*why_none*/) { return {FailingDevice().info()}; }
-std::unique_ptr<Device> open(int /*position*/) { return std::make_unique<FailingDevice>(); }
+std::unique_ptr<Device> open(std::string& /*why_none*/) { return std::make_unique<FailingDevice>(); }
 
 }  // namespace
 }  // namespace mfga
 
 extern "C" __attribute__((visibility("default"))) const mfga::DevicePlugin* mfga_device_plugin() {
-  static const mfga::DevicePlugin plugin{mfga::kDeviceInterface, mfga::list, mfga::open};
+  static const mfga::DevicePlugin plugin{mfga::kDeviceInterface, MFGA_VERSION, mfga::list, mfga::open};
   return &plugin;
 }
