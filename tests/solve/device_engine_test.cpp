@@ -184,7 +184,7 @@ TEST(Devices, OneThatIsNotThereIsAnErrorOnlyIfItWasAskedForByName) {
   options.device = DeviceChoice::kCuda;
   const DeviceList list = list_devices();
   if (!list.devices.empty()) {
-    EXPECT_EQ(fit(data, options).report.device, list.devices.front().name);
+    EXPECT_EQ(fit(data, options).report.device, "");  // it had nothing to do
     return;
   }
   EXPECT_FALSE(list.why_none.empty());
