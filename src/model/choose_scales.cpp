@@ -25,6 +25,28 @@ HeldOutLosses losses_of_a_round(Work& work, const ChoosingFolds& folds, const Pr
   return held_out_losses(folds.folds(), models);
 }
 
+// What held-out rows lose by models that see columns with heavy tails by their quantiles, or as all others.
+struct InEitherScale {
+  HeldOutLosses automatic;
+  HeldOutLosses standard;
+
+  [[nodiscard]] PairedLosses paired() const { return paired_losses(automatic, standard); }
+  [[nodiscard]] bool is_standard_clearly_better() const {
+    constexpr double kClear = 2;  // standard errors
+    const PairedLosses losses = paired();
+    return losses.first - losses.second > kClear * losses.standard_error;
+  }
+  // In each of the scales by itself.
+  void take_better_of(const InEitherScale& other) {
+    const auto take = [](HeldOutLosses& own, const HeldOutLosses& others) {
+      const PairedLosses losses = paired_losses(own, others);
+      if (losses.second < losses.first) own = others;
+    };
+    take(automatic, other.automatic);
+    take(standard, other.standard);
+  }
+};
+
 }  // namespace
 
 bool have_quantiles(const PreparedData& data) {
@@ -33,21 +55,26 @@ bool have_quantiles(const PreparedData& data) {
 
 std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automatic,
                                           const PreparedData& standard, const JudgedRows& rows,
-                                          const std::string& features) {
-  constexpr double kClear = 2;  // standard errors
+                                          const AutomaticDictionaries& dictionaries) {
   const Extent extent = extent_of(work.plan.options.effort, automatic.problem(work.workers).outputs());
   const ChoosingFolds few(work, automatic, rows.choosing, extent.first_rows);
   if (few.has_one_target()) return std::nullopt;
   const ChoosingFolds same_few(work, standard, rows.choosing, extent.first_rows);
+  const auto with = [&](const std::string& features) {
+    return InEitherScale{losses_of_a_round(work, few, automatic, features, extent.first_steps),
+                         losses_of_a_round(work, same_few, standard, features, extent.first_steps)};
+  };
   work.phase = "choosing scales";
   TriedScales tried;
   const auto compare = [&] {
-    const PairedLosses losses =
-        paired_losses(losses_of_a_round(work, few, automatic, features, extent.first_steps),
-                      losses_of_a_round(work, same_few, standard, features, extent.first_steps));
+    // Terms of all columns depend on scales most. Where those of single columns do better anyway, it is for
+    // them to say.
+    InEitherScale losses = with(dictionaries.list.back());
+    if (losses.is_standard_clearly_better() && dictionaries.list.size() > 1)
+      losses.take_better_of(with(dictionaries.list.front()));
+    const PairedLosses means = losses.paired();
     const double unit = automatic.target.loss_unit();
-    tried = {unit * losses.first, unit * losses.second,
-             losses.first - losses.second > kClear * losses.standard_error};
+    tried = {unit * means.first, unit * means.second, losses.is_standard_clearly_better()};
   };
   journaled(work.journal, "scales", compare, tried);
   work.phase = "";
