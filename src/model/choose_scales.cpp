@@ -72,16 +72,17 @@ std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automa
     // Terms of all columns depend on scales most: if these do not ask for others, nothing does.
     const std::string& landmarks = dictionaries.list.back();
     InEitherScale losses = with(landmarks, 1);
-    if (losses.is_standard_clearly_better()) {
-      // Once more with all folds, for few rows may have said so by chance; and where functions of single
-      // columns do better anyway, it is for them to say.
+    const bool landmarks_ask = losses.is_standard_clearly_better();
+    if (landmarks_ask) {
+      // All folds must say the same, for one may say so by chance; and where functions of single columns do
+      // better anyway, it is for them to say.
       const std::size_t all = few.folds().size();
       if (all > 1) losses = with(landmarks, all);
       if (dictionaries.list.size() > 1) losses.take_better_of(with(dictionaries.list.front(), all));
     }
     const PairedLosses means = losses.paired();
     const double unit = automatic.target.loss_unit();
-    tried = {unit * means.first, unit * means.second, losses.is_standard_clearly_better()};
+    tried = {unit * means.first, unit * means.second, landmarks_ask && means.second < means.first};
   };
   journaled(work.journal, "scales", compare, tried);
   work.phase = "";
