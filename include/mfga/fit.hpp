@@ -65,7 +65,7 @@ struct PathStep {
 struct TriedScales {
   double held_out_quantile = 0;
   double held_out_standard = 0;
-  bool is_standard = false;  // clearly better
+  bool is_standard = false;  // they are taken
 };
 
 struct FitReport {

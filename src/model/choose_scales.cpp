@@ -1,6 +1,7 @@
 // Whether columns with heavy tails are seen by their quantiles or, like all others, in deviations: for rare
 // values far out in a column of mostly equal ones, quantiles can be much the worse.
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "model/choosing_folds.hpp"
@@ -11,7 +12,7 @@ namespace mfga {
 namespace {
 
 // As in the first heat of a race; what held-out rows lose by each.
-HeldOutLosses losses_of_a_round(Work& work, const ChoosingFolds& folds, const PreparedData& data,
+HeldOutLosses losses_of_a_round(Work& work, std::span<const TuningFold> folds, const PreparedData& data,
                                 const std::string& features, int steps) {
   std::vector<double> ridges = work.plan.ridges();
   std::ranges::sort(ridges);
@@ -21,9 +22,31 @@ HeldOutLosses losses_of_a_round(Work& work, const ChoosingFolds& folds, const Pr
   TunedSearchOptions options = search_options(work, data, dictionary, {work.plan.penalty.ridge, 0}, steps);
   options.is_race = true;
   const std::vector<TunedModel> models =
-      first_tuned_round(folds.folds(), select_ridges, ridges, options, progress_of(work));
-  return held_out_losses(folds.folds(), models);
+      first_tuned_round(folds, select_ridges, ridges, options, progress_of(work));
+  return held_out_losses(folds, models);
 }
+
+// What held-out rows lose by models that see columns with heavy tails by their quantiles, or as all others.
+struct InEitherScale {
+  HeldOutLosses automatic;
+  HeldOutLosses standard;
+
+  [[nodiscard]] PairedLosses paired() const { return paired_losses(automatic, standard); }
+  [[nodiscard]] bool is_standard_clearly_better() const {
+    constexpr double kClear = 2;  // standard errors
+    const PairedLosses losses = paired();
+    return losses.first - losses.second > kClear * losses.standard_error;
+  }
+  // In each of the scales by itself.
+  void take_better_of(const InEitherScale& other) {
+    const auto take = [](HeldOutLosses& own, const HeldOutLosses& others) {
+      const PairedLosses losses = paired_losses(own, others);
+      if (losses.second < losses.first) own = others;
+    };
+    take(automatic, other.automatic);
+    take(standard, other.standard);
+  }
+};
 
 }  // namespace
 
@@ -33,21 +56,33 @@ bool have_quantiles(const PreparedData& data) {
 
 std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automatic,
                                           const PreparedData& standard, const JudgedRows& rows,
-                                          const std::string& features) {
-  constexpr double kClear = 2;  // standard errors
+                                          const AutomaticDictionaries& dictionaries) {
   const Extent extent = extent_of(work.plan.options.effort, automatic.problem(work.workers).outputs());
-  const ChoosingFolds few(work, automatic, rows.choosing, extent.first_rows);
+  const ChoosingFolds few(work, automatic, rows.choosing, extent.first_rows, rows.choosing.count());
   if (few.has_one_target()) return std::nullopt;
-  const ChoosingFolds same_few(work, standard, rows.choosing, extent.first_rows);
+  const ChoosingFolds same_few(work, standard, rows.choosing, extent.first_rows, rows.choosing.count());
+  const auto with = [&](const std::string& features, std::size_t folds) {
+    return InEitherScale{
+        losses_of_a_round(work, few.folds().first(folds), automatic, features, extent.first_steps),
+        losses_of_a_round(work, same_few.folds().first(folds), standard, features, extent.first_steps)};
+  };
   work.phase = "choosing scales";
   TriedScales tried;
   const auto compare = [&] {
-    const PairedLosses losses =
-        paired_losses(losses_of_a_round(work, few, automatic, features, extent.first_steps),
-                      losses_of_a_round(work, same_few, standard, features, extent.first_steps));
+    // Terms of all columns depend on scales most: if these do not ask for others, nothing does.
+    const std::string& landmarks = dictionaries.list.back();
+    InEitherScale losses = with(landmarks, 1);
+    const bool landmarks_ask = losses.is_standard_clearly_better();
+    if (landmarks_ask) {
+      // All folds must say the same, for one may say so by chance; and where functions of single columns do
+      // better anyway, it is for them to say.
+      const std::size_t all = few.folds().size();
+      if (all > 1) losses = with(landmarks, all);
+      if (dictionaries.list.size() > 1) losses.take_better_of(with(dictionaries.list.front(), all));
+    }
+    const PairedLosses means = losses.paired();
     const double unit = automatic.target.loss_unit();
-    tried = {unit * losses.first, unit * losses.second,
-             losses.first - losses.second > kClear * losses.standard_error};
+    tried = {unit * means.first, unit * means.second, landmarks_ask && means.second < means.first};
   };
   journaled(work.journal, "scales", compare, tried);
   work.phase = "";

@@ -243,7 +243,7 @@ class Choosing {
   [[nodiscard]] std::vector<Choice> first_heat(const Extent& extent) {
     std::vector<double> select_ridges;
     for (std::size_t i = 0; i < ridges_.size(); i += 2) select_ridges.push_back(ridges_[i]);
-    const ChoosingFolds some(work_, data_, rows_.choosing, extent.first_rows);
+    const ChoosingFolds some(work_, data_, rows_.choosing, extent.first_rows, 1);
     const std::span<const TuningFold> few = some.has_one_target() ? folds().first(1) : some.folds();
     std::vector<Choice> tried;
     for (std::size_t d = 0; d < dictionaries_.list.size(); ++d) {

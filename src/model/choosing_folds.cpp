@@ -18,12 +18,15 @@ ChoosingFolds::ChoosingFolds(Work& work, const PreparedData& data, const Folds& 
   refer_to(work);
 }
 
-ChoosingFolds::ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds, Index most_rows) {
-  const std::vector<Index> all = folds.training(0);
-  const Index apart = (std::ssize(all) + most_rows - 1) / most_rows;
-  std::vector<Index> some;
-  for (Index i = 0; i < std::ssize(all); i += apart) some.push_back(all[static_cast<std::size_t>(i)]);
-  add(work, data, some, folds.held_out(0));
+ChoosingFolds::ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds, Index most_rows,
+                             Index most_folds) {
+  for (Index fold = 0; fold < std::min(most_folds, folds.count()); ++fold) {
+    const std::vector<Index> all = folds.training(fold);
+    const Index apart = (std::ssize(all) + most_rows - 1) / most_rows;
+    std::vector<Index> some;
+    for (Index i = 0; i < std::ssize(all); i += apart) some.push_back(all[static_cast<std::size_t>(i)]);
+    add(work, data, some, folds.held_out(fold));
+  }
   refer_to(work);
 }
 

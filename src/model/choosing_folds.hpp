@@ -22,8 +22,8 @@ struct Extent {
 class ChoosingFolds {
  public:
   ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds);
-  // One of these, with every so many of its rows to learn from.
-  ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds, Index most_rows);
+  // The first of these, with every so many of their rows to learn from.
+  ChoosingFolds(Work& work, const PreparedData& data, const Folds& folds, Index most_rows, Index most_folds);
 
   [[nodiscard]] std::span<const TuningFold> folds() const { return folds_; }
   [[nodiscard]] bool has_one_target() const;

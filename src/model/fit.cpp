@@ -240,8 +240,7 @@ class Fit {
     Standardisation standard;
     PreparedData other = prepare(data_, counted_, with_standard, workers_, standard);
     try {
-      // The last dictionary is that of terms that depend on scales most.
-      report_.scales = compare_scales(work_, data, other, judged, dictionaries.list.back());
+      report_.scales = compare_scales(work_, data, other, judged, dictionaries);
     } catch (const OutOfTime&) {
       if (control_.is_stopped()) throw;
       report_.cut_short.emplace_back("the choice of scales");

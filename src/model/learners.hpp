@@ -169,11 +169,11 @@ struct JudgedRows {
 
 // Whether some inputs are quantiles.
 [[nodiscard]] bool have_quantiles(const PreparedData& data);
-// The same rows with automatic and with standard scales: what models of few of them, with this dictionary,
-// lose on others. Nothing, if that cannot be told.
+// The same rows with automatic and with standard scales: what models of few of them lose on others, with the
+// last of the dictionaries or the first. Nothing, if that cannot be told.
 [[nodiscard]] std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automatic,
                                                         const PreparedData& standard, const JudgedRows& rows,
-                                                        const std::string& features);
+                                                        const AutomaticDictionaries& dictionaries);
 
 // What held-out rows say of dictionaries, ridges, and of tuning.
 struct TuningChoice {

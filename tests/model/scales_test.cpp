@@ -70,6 +70,25 @@ TEST(Scales, AreThoseThatHeldOutRowsClearlyPrefer) {
   EXPECT_TRUE(has_quantiles(quantile.model));
 }
 
+// Landmarks want distances of one kind, but what there is to learn is a function of single columns, and their
+// thresholds are the same in all scales.
+TEST(Scales, AreNotForLandmarksToSayWhereSingleColumnsDoBetter) {
+  HeavySample sample(false);
+  for (Index i = 0; i < sample.x.rows; ++i) {
+    double& y = sample.y[static_cast<std::size_t>(i)];
+    y = 0;
+    for (Index j = 0; j < sample.x.cols; ++j) y += sample.x(i, j) > 0.5 ? 1 + static_cast<double>(j) : 0;
+  }
+  FitOptions options = options_of();
+  const FitResult free = fit(sample.data(), options);
+  ASSERT_TRUE(free.report.scales);
+  EXPECT_FALSE(free.report.scales->is_standard);
+  options.features = "linear + landmark(count=300)";
+  const FitResult landmarks = fit(sample.data(), options);
+  ASSERT_TRUE(landmarks.report.scales);
+  EXPECT_TRUE(landmarks.report.scales->is_standard);
+}
+
 TEST(Scales, AreNotAskedAboutWithoutHeavyTailsOrTuning) {
   const NoisySample sample(300);
   FitOptions options = options_of();
