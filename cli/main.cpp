@@ -63,7 +63,7 @@ int run_tool(int argc, char** argv) {
   }
 }
 
-int run_or_explain(int argc, char** argv) try {
+int run_and_explain(int argc, char** argv) try {
   const int code = run_tool(argc, argv);
   // What is lost after an error was its message, or is said by it.
   if (code == 0) mfga::cli::finish_standard_output();
@@ -81,6 +81,12 @@ int run_or_explain(int argc, char** argv) try {
 } catch (const std::exception& error) {
   mfga::cli::print_message(error.what());
   return kFailed;
+}
+
+int run_or_explain(int argc, char** argv) {
+  const int code = run_and_explain(argc, argv);
+  if (code != 0) mfga::cli::tell_saved_files();
+  return code;
 }
 
 }  // namespace

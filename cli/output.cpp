@@ -74,7 +74,7 @@ std::string number_text(const std::optional<double>& value) {
 }  // namespace
 
 Json to_json(const Evaluation& evaluation) {
-  Json json;
+  Json json = Json::object();
   if (const auto& m = evaluation.regression) json = regression_json(*m);
   if (!evaluation.own_measure.empty()) json[evaluation.own_measure] = number(evaluation.own_loss);
   if (!evaluation.targets.empty()) {

@@ -21,6 +21,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "cli/standard_output.hpp"
 #include "core/atomic_file.hpp"
 #include "core/system_error.hpp"
 #include "mfga/error.hpp"
@@ -28,50 +29,32 @@
 namespace mfga::cli {
 namespace {
 
-// The temporary files being written, for the signal handler; no command writes more at a time.
-std::array<std::atomic<const char*>, 4> pending_files{};
+// What is said of the files that were saved; made beforehand, for there may be no memory left to say it.
+std::array<std::string, 4> saved_files;
 
-void add_pending(const char* path) {
-  for (auto& slot : pending_files) {
-    const char* expected = nullptr;
-    if (slot.compare_exchange_strong(expected, path)) return;
-  }
-}
-
-void remove_pending(const char* path) {
-  for (auto& slot : pending_files) {
-    const char* expected = path;
-    slot.compare_exchange_strong(expected, nullptr);
-  }
-}
-
-void remove_pending_files() {
-  for (const auto& slot : pending_files) {
-    if (const char* path = slot.load()) unlink(path);
+void add_saved(std::string& message) {
+  for (std::string& slot : saved_files) {
+    if (!slot.empty()) continue;
+    slot.swap(message);
+    return;
   }
 }
 
 extern "C" void remove_pending_and_end(int signal) {
-  remove_pending_files();
+  AtomicFile::remove_all_temporary();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
-// While one lives, signals wait: a file that is there is one that the handler knows.
-class SignalsWait {
- public:
-  SignalsWait() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  SignalsWait(const SignalsWait&) = delete;
-  SignalsWait& operator=(const SignalsWait&) = delete;
-  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
+// A table is read where the system has mapped its file: what is not there any more is told by a signal.
+extern "C" void end_without_file(int signal, siginfo_t* info, void* /*context*/) {
+  constexpr std::string_view kMessage =
+      "mfga: a file can no longer be read: it became shorter while it was read, or its disk failed\n";
+  if (info->si_code != BUS_ADRERR) remove_pending_and_end(signal);
+  AtomicFile::remove_all_temporary();
+  static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) == 0);
+  ::_exit(kNoSystem);
+}
 
 volatile std::sig_atomic_t stop_requested = 0;
 
@@ -123,10 +106,11 @@ class Deflater {
 }  // namespace
 
 [[noreturn]] void end_by_terminate() {
-  remove_pending_files();
+  AtomicFile::remove_all_temporary();
   const std::type_info* const what = abi::__cxa_current_exception_type();
   if (what == nullptr || *what != typeid(std::bad_alloc)) std::abort();
   std::fputs(kOutOfMemory, stderr);
+  tell_saved_files();
   std::_Exit(kNoSystem);
 }
 
@@ -137,6 +121,14 @@ void handle_signals() {
     // Who ignores a signal, as nohup does, means it for the commands that are started, too.
     if (std::signal(signal, remove_pending_and_end) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
+  struct sigaction lost_file {};
+  lost_file.sa_sigaction = end_without_file;
+  lost_file.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &lost_file, nullptr);
+}
+
+void tell_saved_files() {
+  for (const std::string& message : saved_files) std::fputs(message.c_str(), stderr);
 }
 
 StopOnInterrupt::StopOnInterrupt() {
@@ -158,6 +150,7 @@ std::string_view uncompressed_name(std::string_view path) {
 struct OutputFile::Impl {
   std::unique_ptr<AtomicFile> file;  // null: standard output
   std::optional<Deflater> deflater;
+  std::string message_when_saved;
 
   void write(std::string_view bytes) const {
     if (file) {
@@ -171,15 +164,12 @@ struct OutputFile::Impl {
 OutputFile::OutputFile(const std::string& path, Compression compression) : impl_(std::make_unique<Impl>()) {
   if (compression == Compression::kByName && path.ends_with(".gz")) impl_->deflater.emplace();
   if (path.empty() || path == "-") return;
+  impl_->message_when_saved = fmt::format("mfga: {} was saved before that\n", escaped(path));
   AtomicFile::remove_leftovers(path);
-  const SignalsWait wait;
   impl_->file = std::make_unique<AtomicFile>(path);
-  if (!impl_->file->temporary_path().empty()) add_pending(impl_->file->temporary_path().c_str());
 }
 
-OutputFile::~OutputFile() {
-  if (impl_->file) remove_pending(impl_->file->temporary_path().c_str());
-}
+OutputFile::~OutputFile() = default;
 
 void OutputFile::write(std::string_view text) {
   if (impl_->deflater) {
@@ -194,7 +184,7 @@ void OutputFile::commit() {
     impl_->deflater->add({}, Z_FINISH, [&](std::string_view bytes) { impl_->write(bytes); });
   if (impl_->file) {
     impl_->file->commit();
-    remove_pending(impl_->file->temporary_path().c_str());
+    if (!impl_->file->temporary_path().empty()) add_saved(impl_->message_when_saved);
   } else if (std::fflush(stdout) != 0) {
     throw_standard_output();
   }

@@ -31,8 +31,11 @@ class OutputFile {
 inline constexpr int kNoSystem = 3;
 inline constexpr const char* kOutOfMemory = "mfga: out of memory\n";
 
-// Signals that end the process remove the files being written first.
+// Signals that end the process remove the files being written first. Where a file can no longer be read, the
+// process ends as after an error.
 void handle_signals();
+// For a run that fails: says which files were saved before. Takes no memory.
+void tell_saved_files();
 // For std::set_terminate: does so, too, and says so where memory is what was missing.
 [[noreturn]] void end_by_terminate();
 

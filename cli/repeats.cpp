@@ -29,7 +29,7 @@ std::optional<Summary> summarise(const std::vector<Json>& all, const std::string
 
 Json summaries_to_json(const std::vector<Json>& all) {
   if (all.empty()) return {};
-  Json json;
+  Json json = Json::object();
   for (const auto& [metric, value] : all.front().items()) {
     if (value.is_string() || value.is_structured()) continue;
     const std::optional<Summary> summary = summarise(all, metric);

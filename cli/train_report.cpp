@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, double>> phases(const FitReport& report, cons
 }
 
 Json seconds_to_json(const FitReport& report, const Timing& timing) {
-  Json json;
+  Json json = Json::object();
   for (const auto& [name, seconds] : phases(report, timing)) json[name] = seconds;
   json["total"] = timing.total;
   json["resumed"] = report.resumed_seconds;  // of the total, those of earlier runs
@@ -266,7 +266,7 @@ Json report_to_json(const TrainCommand& command, const FitResult& result, Index 
                     const Measured& measured) {
   const FitReport& report = result.report;
   const Model& model = result.model;
-  Json json;
+  Json json = Json::object();
   json["remarks"] = measured.remarks;
   json["missing"] = missing_to_json(measured.missing);
   json["task"] = task_name(model.task);

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Writes docs/dependencies.md: what mfga is built from and with, under which licences, and in which versions.
 
-  docs/dependencies.py            writes the page, with the versions that this machine has
-  docs/dependencies.py --check    says what is not on it although `dev` or a list of requirements asks for it
+  docs/dependencies.py              writes the page, with the versions that this machine has
+  docs/dependencies.py --check      says what is not on it although `dev` or a list of requirements asks for it
+  docs/dependencies.py --sbom FILE  writes what the wheel is built from as CycloneDX, for the wheel
 """
 
+import json
 import pathlib
 import re
 import subprocess
 import sys
-
-import tomllib
+import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "dependencies.md"
@@ -58,6 +59,8 @@ def asked_packages():
 
 
 def asked_distributions():
+    import tomllib  # of Python 3.11, newer than the package asks for
+
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     lines = (ROOT / "python" / "requirements.txt").read_text().splitlines()
     lines += project["project"]["dependencies"] + project["build-system"]["requires"]
@@ -103,6 +106,38 @@ def page():
     return "\n".join(lines) + "\n"
 
 
+def component(name, version, licence, purl, **more):
+    licences = [{"expression": licence}] if " OR " in licence else [{"license": {"id": licence}}]
+    entry = {"type": "library", "bom-ref": purl, "name": name, **more, "licenses": licences, "purl": purl}
+    return {**entry, "version": version} if version else entry
+
+
+def sbom():
+    """CycloneDX 1.6: the same bytes wherever the same versions are built."""
+    text = (ROOT / "CMakeLists.txt").read_text()
+    own_version = re.search(r"project\(mfga VERSION ([0-9.]+)", text)[1]
+    own = component("mfga", own_version, "Apache-2.0", f"pkg:pypi/mfga@{own_version}")
+    parts = []
+    for name, licence, use, _ in LINKED:
+        if "the tool alone" in use:
+            continue
+        found = version(name)
+        found = "" if found == "not installed" else found
+        purl = f"pkg:deb/debian/{name}" + (f"@{found.replace(':', '%3A').replace('+', '%2B')}" if found else "")
+        parts.append(component(name, found, licence, purl, description=use))
+    content = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": own},
+        "components": parts,
+        "dependencies": [{"ref": own["bom-ref"], "dependsOn": [part["bom-ref"] for part in parts]}],
+    }
+    # A number of its own, which follows from the content.
+    number = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(content, sort_keys=True))
+    return json.dumps({**content, "serialNumber": f"urn:uuid:{number}"}, indent=2) + "\n"
+
+
 def check():
     known = {name for name, *_ in LINKED} | set(USED)
     problems = [f"{name}: asked for in dev" for name in sorted(asked_packages() - known)]
@@ -121,4 +156,7 @@ if __name__ == "__main__":
         for text in found:
             print(f"docs/dependencies.py: {text}; change the script and run it")
         sys.exit(1 if found else 0)
+    if len(sys.argv) == 3 and sys.argv[1] == "--sbom":
+        pathlib.Path(sys.argv[2]).write_text(sbom())
+        sys.exit(0)
     PAGE.write_text(page())

@@ -27,7 +27,7 @@ void Archive::value(Matrix& matrix) {
 }
 
 void Archive::value(SharedNumbers& numbers) {
-  const auto known = std::ranges::find(shared_, numbers);
+  const auto known = is_loading_ ? shared_.end() : std::ranges::find(shared_, numbers);
   auto position = static_cast<std::uint64_t>(known - shared_.begin());
   value(position);
   if (position > shared_.size()) fail();

@@ -2,6 +2,9 @@
 // for both ways:
 //
 //   void archive(Archive& bytes, Point& point) { bytes(point.x, point.y); }
+//
+// The bytes may come from anybody. What is read is of its type, and no more memory is taken than there are
+// bytes for; that numbers are places in a list, or lists as long as others, is for its owner to `require`.
 #pragma once
 
 #include <cstring>
@@ -32,6 +35,9 @@ class Archive {
 
   // For what is read and cannot be.
   [[noreturn]] static void fail();
+  static void require(bool is_possible) {
+    if (!is_possible) fail();
+  }
 
   // Writes the values, or sets them.
   template <class... Values>
@@ -71,8 +77,11 @@ class Archive {
     } else if constexpr (kIsPlain<Value>) {
       resize(list, count, sizeof(Value));
       raw(list.data(), list.size() * sizeof(Value));
+    } else if (is_loading_) {
+      // One by one, for each may be much larger than its bytes.
+      list.clear();
+      for (std::uint64_t i = 0; i < count; ++i) value(list.emplace_back());
     } else {
-      resize(list, count, 1);
       for (Value& entry : list) value(entry);
     }
   }

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -77,14 +79,25 @@ bool is_temporary_of(std::string_view path, std::string_view name) {
          name.find_first_not_of(kLetters, path.size() + kTemporary.size()) == std::string_view::npos;
 }
 
+// The names of all that are being written, for those who are called by a signal. Where there are very many,
+// the last ones are left to remove_leftovers().
+constexpr std::size_t kMostNoted = 64;
+std::array<std::atomic<const char*>, kMostNoted> temporary_files{};
+
+void replace_noted(const char* from, const char* to) {
+  for (auto& slot : temporary_files) {
+    const char* expected = from;
+    if (slot.compare_exchange_strong(expected, to)) return;
+  }
+}
+
 // Not possible if another process has it. Where files cannot be locked, it is as good as done: nobody else
 // can take them for left over.
 bool take_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 // A rename lasts only once its folder is on the disk. Not every file system can do that; then nothing is
 // lost that another way would have kept.
-void sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
+void sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   ::fsync(descriptor);
@@ -105,9 +118,17 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+    if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+  }
+  replace_noted(temporary_path_.c_str(), nullptr);
+}
+
+void AtomicFile::remove_all_temporary() noexcept {
+  for (const auto& slot : temporary_files) {
+    if (const char* const name = slot.load()) ::unlink(name);
+  }
 }
 
 void AtomicFile::create_temporary() {
@@ -116,7 +137,10 @@ void AtomicFile::create_temporary() {
   const mode_t mode = earlier ? 0600 : 0666;
   constexpr int kMostTries = 100;
   for (int i = 0; i < kMostTries; ++i) {
+    replace_noted(temporary_path_.c_str(), nullptr);
     temporary_path_ = final_path_ + random_suffix();
+    // Before it is there, so that no signal comes in between.
+    replace_noted(nullptr, temporary_path_.c_str());
     descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ < 0 && errno != EEXIST) break;
     if (descriptor_ < 0) continue;
@@ -127,7 +151,11 @@ void AtomicFile::create_temporary() {
     descriptor_ = -1;
     errno = EAGAIN;
   }
-  if (descriptor_ < 0) throw_io("cannot write there", path_, errno);
+  if (descriptor_ < 0) {
+    const int code = errno;
+    replace_noted(temporary_path_.c_str(), nullptr);  // the destructor of what was not made is not called
+    throw_io("cannot write there", path_, code);
+  }
   if (!earlier) return;
   // Only root may give a file away; the group is kept without it where the user is in that group.
   if (::fchown(descriptor_, earlier->st_uid, earlier->st_gid) != 0)
@@ -181,6 +209,8 @@ void AtomicFile::commit() {
   // A disk that turns out to be full, or a file system that cannot sync.
   const bool is_lost = !is_through && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP;
   const int sync_code = errno;
+  // What takes memory comes before the file has its name: after that nothing fails.
+  const std::string folder = std::filesystem::path(final_path_).parent_path().string();
   const int descriptor = descriptor_;
   descriptor_ = -1;
   const int lock = is_through ? -1 : ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);  // until it has its final name
@@ -194,7 +224,7 @@ void AtomicFile::commit() {
     throw_io("cannot be written", path_, code);
   }
   if (lock >= 0) ::close(lock);
-  if (!is_through) sync_folder_of(final_path_);
+  if (!is_through) sync_folder(folder);
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

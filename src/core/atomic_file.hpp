@@ -19,6 +19,8 @@ class AtomicFile {
   explicit AtomicFile(std::string path);
   // Removes the temporary files of this path that nobody is writing.
   static void remove_leftovers(const std::string& path);
+  // Removes those of all files of this process; for what is called by a signal that ends it.
+  static void remove_all_temporary() noexcept;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();

@@ -11,6 +11,9 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Whether a number from a file can be the seconds of some work: of at most thirty years.
+[[nodiscard]] inline bool are_seconds(double seconds) { return seconds >= 0 && seconds < 1e9; }
+
 // Seconds of a piece of work, which may have begun in another process: then those count, too.
 class WorkClock {
  public:

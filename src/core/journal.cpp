@@ -48,10 +48,12 @@ void archive(Archive& bytes, FingerprintPart& part) { bytes(part.name, part.valu
 
 void archive(Archive& bytes, Journal::Entry& entry) {
   bytes(entry.label, entry.outcome, entry.results, entry.seconds);
+  Archive::require(are_seconds(entry.seconds));
 }
 
 void archive(Archive& bytes, Journal::Frame& frame) {
   bytes(frame.label, frame.done, frame.loop, frame.loop_seconds);
+  Archive::require(are_seconds(frame.loop_seconds));
 }
 
 void Checkpoint::validate() const {

@@ -9,6 +9,10 @@
 //   journaled(journal, "fold 2", [&] { model = learn(...); }, model);
 //
 // Units are on the thread that made the journal: what others do side by side belongs to one unit.
+//
+// The file is not trusted: whoever takes results from it requires of them what the rest of the computation
+// relies on (Archive::require), so that a file that somebody made on purpose is refused or leads to other
+// numbers, nothing worse.
 #pragma once
 
 #include <deque>
@@ -117,6 +121,15 @@ inline void journaled_as(Journal* journal, std::string_view label, const std::fu
 template <class Compute, class... Results>
 void journaled(Journal* journal, std::string_view label, const Compute& compute, Results&... results) {
   journaled_as(journal, label, compute, [&](Archive& bytes) { bytes(results...); });
+}
+// Of results of which something is to be required.
+template <class Compute, class Check, class... Results>
+void journaled_if(Journal* journal, std::string_view label, const Compute& compute, const Check& are_possible,
+                  Results&... results) {
+  journaled_as(journal, label, compute, [&](Archive& bytes) {
+    bytes(results...);
+    if (bytes.is_loading()) Archive::require(are_possible());
+  });
 }
 
 }  // namespace mfga

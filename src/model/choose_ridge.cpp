@@ -27,7 +27,13 @@ FoldLosses losses_by_gram(Work& work, const PreparedData& data, const Folds& fol
                                 work.show_validation(kPartOfSums + (1 - kPartOfSums) * part);
                               });
   };
-  journaled(work.journal, "losses of paths", find, losses);
+  const Index steps = path_steps(std::min(work.plan.terms, candidates.size()), work.plan.per_step);
+  const auto are_losses = [&] {
+    return std::ssize(losses) == folds.count() && std::ranges::all_of(losses, [&](const Matrix& of_fold) {
+             return of_fold.rows == std::ssize(work.plan.validation->ridges) && of_fold.cols == steps;
+           });
+  };
+  journaled_if(work.journal, "losses of paths", find, are_losses, losses);
   return losses;
 }
 
@@ -123,11 +129,15 @@ FoldLosses losses_by_fits(Work& work, const PreparedData& data, const Folds& fol
       };
       stop_if_over(times.deadline(Timetable::kPartOfValidation));
       const double begin = times.seconds();
-      journaled_as(work.journal, fmt::format("fold {}, ridge {}", fold, ridge), fit_path,
-                   [&](Archive& bytes) {
-                     bytes(row, learned.active);
-                     if (bytes.is_loading() && learned.active.size() > 0) static_cast<void>(is_best());
-                   });
+      journaled_as(
+          work.journal, fmt::format("fold {}, ridge {}", fold, ridge), fit_path, [&](Archive& bytes) {
+            bytes(row, learned.active);
+            Archive::require(std::ssize(row) == n_steps &&
+                             (learned.active.candidates.empty() ||
+                              is_possible(learned.active, own.training.problem(work.workers),
+                                          own.candidates ? own.candidates->size() : 0, work.plan.terms)));
+            if (bytes.is_loading() && learned.active.size() > 0) static_cast<void>(is_best());
+          });
       std::ranges::copy(row, losses.back().row(r));
       const double seconds = times.seconds() - begin;
       work.seconds_of_a_fit =

@@ -167,7 +167,8 @@ class Fit {
     }
     report_.tuning.is_tried = plan_.may_tune || options.tune.steps() > 0;
     if (plan_.may_tune) {
-      std::optional<TuningChoice> choice = tuning_choice(plain, judged, dictionaries, ridge);
+      std::optional<TuningChoice> choice =
+          tuning_choice(plain, judged, dictionaries, candidates->size(), ridge);
       if (is_race && !choice) {
         if (best_.model()) {
           Learned learned = learn_from_all(work_, data, *best_.model());
@@ -292,7 +293,8 @@ class Fit {
   }
 
   std::optional<TuningChoice> tuning_choice(const PreparedData& data, const std::optional<JudgedRows>& judged,
-                                            const AutomaticDictionaries& dictionaries, double ridge) {
+                                            const AutomaticDictionaries& dictionaries, Index candidates,
+                                            double ridge) {
     static_cast<void>(work_.lap());
     std::optional<TuningChoice> choice;
     if (!judged) {
@@ -307,6 +309,12 @@ class Fit {
       journaled_as(work_.journal, "tuning", choose, [&](Archive& bytes) {
         bytes(choice, best_, work_.seconds_of_a_fit);
         archive_choices(bytes, report_);
+        if (!bytes.is_loading()) return;
+        const Problem problem = data.problem(workers_);
+        Archive::require((!choice || is_possible(*choice, dictionaries.list, problem, plan_.terms)) &&
+                         is_possible(best_, dictionaries.list, problem, candidates, plan_.terms) &&
+                         are_possible_choices(report_, dictionaries.list) &&
+                         are_seconds(work_.seconds_of_a_fit));
       });
     } catch (const OutOfTime&) {
       report_.tuning.reason = control_.is_stopped() ? "it was stopped before it was done"

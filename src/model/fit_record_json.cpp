@@ -53,12 +53,14 @@ void write_chosen(const std::vector<Entry>& entries, Json& json) {
 
 }  // namespace
 
+// Objects are made before anything is put into them: an empty value that becomes one where there is no memory
+// cannot be destroyed.
 Json fit_record_to_json(const FitRecord& record) {
-  Json json;
+  Json json = Json::object();
   if (record.candidates > 0) json["candidates"] = record.candidates;
   if (record.stability >= 0) json["stability"] = record.stability;
   if (!record.sizes.empty()) {
-    Json& sizes = json["sizes"];
+    Json& sizes = json["sizes"] = Json::object();
     sizes["terms"] = column(record.sizes, &TriedSize::terms);
     sizes["held_out"] = column(record.sizes, &TriedSize::held_out);
     sizes["standard_error"] = column(record.sizes, &TriedSize::standard_error);
@@ -71,7 +73,7 @@ Json fit_record_to_json(const FitRecord& record) {
                       {"standard_error", column(record.ridges, &TriedRidge::standard_error)}};
   }
   if (!record.dictionaries.empty()) {
-    Json& dictionaries = json["dictionaries"];
+    Json& dictionaries = json["dictionaries"] = Json::object();
     dictionaries["features"] = column(record.dictionaries, &TriedDictionary::features);
     dictionaries["held_out"] = column(record.dictionaries, &TriedDictionary::held_out);
     dictionaries["heats"] = column(record.dictionaries, &TriedDictionary::heats);

@@ -142,8 +142,15 @@ Learned learn_greedily(Work& work, const PreparedData& data, const Candidates& c
       bool has_own_refit = greedy.refit != nullptr;
       bytes(greedy, has_own_refit);
       if (bytes.is_loading() && has_own_refit) greedy.refit = new_refit();
-      (greedy.refit ? greedy.refit : refit)->archive(bytes);
+      Refit& own_refit = *(greedy.refit ? greedy.refit : refit);
+      own_refit.archive(bytes);
       engine.archive(bytes);
+      if (!bytes.is_loading()) return;
+      // The refit of a search that was cut knows of other atoms, and is not asked.
+      Archive::require(
+          is_possible(greedy.active, problem, candidates.size(), std::max(task.terms, task.start.size())) &&
+          has_possible_steps(greedy, candidates.size()) &&
+          (greedy.search_is_cut || own_refit.is_of(greedy.active.size())));
     });
   };
   unit("search", [&] {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -93,6 +94,11 @@ std::vector<Index> round_ends(const Plan& plan, bool tunes, Index outputs) {
   return ends;
 }
 
+// Whether a model from a file can be one of these rows.
+bool is_learned(const Work& work, const PreparedData& data, const TunedModel& model) {
+  return is_possible(model, data.problem(work.workers), work.plan.terms) && !model.rounds.empty();
+}
+
 }  // namespace
 
 TunedSearchCallback progress_of(const Work& work) {
@@ -164,7 +170,8 @@ Learned learn_tuned(Work& work, const PreparedData& data, const TuningChoice& ch
     const auto repeat = [&] {
       model = repeated(work, data, *choice.tuned, choice.features, work.plan.times.deadline());
     };
-    journaled(work.journal, "all rows", repeat, model);
+    const auto is_model = [&] { return is_learned(work, data, model); };
+    journaled_if(work.journal, "all rows", repeat, is_model, model);
   } catch (const OutOfTime&) {
     work.report.cut_short.emplace_back("tuning again with all rows (the coefficients are fitted to all)");
   }
@@ -193,7 +200,8 @@ std::optional<Learned> learn_tuned_by_steps(Work& work, const PreparedData& data
                          search_options(work, data, dictionary, {ridge, 0}, work.plan.options.tune.steps()),
                          progress_of(work));
     };
-    journaled(work.journal, "all rows", tune, found);
+    const auto is_model = [&] { return is_learned(work, data, found); };
+    journaled_if(work.journal, "all rows", tune, is_model, found);
     // Later rounds only selected terms, or were not begun.
     if (found.active.size() < found.rounds.back().wanted || found.rounds.back().wanted < work.plan.terms ||
         is_over(work.plan.times.deadline(Timetable::kPartOfTuning)))
@@ -229,7 +237,12 @@ int learn_metric_of(Work& work, PreparedData& data, const Dictionary& dictionary
                           work.plan.ridges(), search_options(work, data, dictionary, work.plan.penalty, 0),
                           progress_of(work));
   };
-  journaled(work.journal, "metric", learn, metric.mixing, metric.rounds);
+  const auto is_metric = [&] {
+    const Index inputs = data.rows.inputs();
+    return metric.rounds >= 0 && metric.mixing.rows == inputs && metric.mixing.cols == inputs &&
+           std::ranges::all_of(metric.mixing.values, [](double value) { return std::isfinite(value); });
+  };
+  journaled_if(work.journal, "metric", learn, is_metric, metric.mixing, metric.rounds);
   if (metric.rounds == 0) return 0;
   if (is_full) {
     data.mix(metric.mixing);

@@ -55,7 +55,7 @@ class SharedLists {
 
 Json term_to_json(const Term& term, const std::vector<std::string>& names, SharedLists& shared) {
   const Atom& atom = term.atom;
-  Json json;
+  Json json = Json::object();
   if (term.coefficients.size() == 1) {
     json["coefficient"] = term.coefficients.front();
   } else {
@@ -265,7 +265,7 @@ std::string model_to_json(const Model& model) try {
                    {"risk", model.training.risk},   {"mfga_version", version()}};
   if (model.training.bend > 0) training["logcosh_bend"] = model.training.bend;
   if (model.training.tuning_steps > 0) training["tuning_steps"] = model.training.tuning_steps;
-  if (const Json fit = fit_record_to_json(model.training.fit); !fit.is_null()) training["fit"] = fit;
+  if (const Json fit = fit_record_to_json(model.training.fit); !fit.empty()) training["fit"] = fit;
   // One line per input and per term: readable, and friendly to line-based tools.
   const auto lines = [](const std::vector<std::string>& items) {
     std::string text;

@@ -34,6 +34,13 @@ void FactoredRefit::append_row(std::vector<double> row, double ridge) {
           : "the least-squares problem became singular; use a larger ridge");
 }
 
+bool FactoredRefit::is_of(Index atoms) const {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].size() != i + 1) return false;
+  }
+  return size() == offset_ + atoms && factor_.size() == size();
+}
+
 Matrix FactoredRefit::explained(const Matrix& cross) {
   Matrix whitened = cross;
   for (Index i = 0; i < cross.rows; ++i)

@@ -23,6 +23,7 @@ class FactoredRefit : public Refit {
   [[nodiscard]] Matrix orthonormal_combinations(Index first) const final;
   [[nodiscard]] std::vector<double> hessian(double ridge) const final;
   void archive(Archive& bytes) override { bytes(rows_, factor_); }
+  [[nodiscard]] bool is_of(Index atoms) const override;
 
  protected:
   [[nodiscard]] const Problem& problem() const { return problem_; }

@@ -44,12 +44,19 @@ void archive(Archive& bytes, GreedyResult& result) {
         result.search_is_cut, result.refine_is_cut);
 }
 
+bool has_possible_steps(const GreedyResult& result, Index candidates) {
+  return are_candidates(result.dependent, candidates) &&
+         std::ranges::all_of(result.path, [&](const GreedyStep& step) {
+           return are_candidates(step.added, candidates) && are_candidates(step.removed, candidates);
+         });
+}
+
 GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, Engine& engine, Refit& refit,
                         const GreedyOptions& options, const StepCallback& on_step, const ActiveSet& start) {
   WorkClock clock;
   const double rows = problem.count();
   GreedyResult result;
-  GrowingSet set{{}, {problem, refit}, refit};
+  GrowingSet set(problem, refit);
   ActiveSet& active = set.active;
   active.intercepts = problem.best_constants();
   SelectionOptions selection = options.selection;
@@ -60,13 +67,21 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
 
   ActiveSet kept;  // after the last step whose risk is known
   std::size_t steps_kept = 0;
+  const Index most_terms = std::max(options.terms, start.size());
   const auto state = [&](Archive& bytes) {
     double seconds = clock.seconds();
     bytes(seconds, result, active, set.independent, kept, steps_kept);
+    Archive::require(are_seconds(seconds));
     clock.advance_to(seconds);
     refit.archive(bytes);
     selector.archive(bytes);
     engine.archive(bytes);
+    if (!bytes.is_loading()) return;
+    Archive::require(has_possible_steps(result, candidates.size()) &&
+                     is_possible(active, problem, candidates.size(), most_terms) &&
+                     is_possible(kept, problem, candidates.size(), most_terms) &&
+                     steps_kept <= result.path.size() && set.independent.is_of(active.size()) &&
+                     refit.is_of(active.size()) && selector.is_of(active.size()));
   };
   if (options.journal == nullptr || !options.journal->resume_loop(state)) {
     add_start(problem, start, set);

@@ -67,6 +67,8 @@ struct GreedyResult {
 
 // But for the refit, which has an archive of its own.
 void archive(Archive& bytes, GreedyResult& result);
+// Whether the steps of one from a file can be those of a search among so many candidates.
+[[nodiscard]] bool has_possible_steps(const GreedyResult& result, Index candidates);
 
 // Called after each step; what it throws ends the search.
 using StepCallback = std::function<void(const GreedyStep& step, const ActiveSet& active)>;

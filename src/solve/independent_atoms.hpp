@@ -23,6 +23,8 @@ class IndependentAtoms {
   [[nodiscard]] std::vector<bool> add(const Matrix& products);
   // Whether this one of a batch would be accepted if it were the first.
   [[nodiscard]] bool can_add(const Matrix& products, Index position) const;
+  // Whether these are so many.
+  [[nodiscard]] bool is_of(Index atoms) const { return factor_.size() == (has_intercept_ ? 1 : 0) + atoms; }
   // The refit has an archive of its own.
   friend void archive(Archive& bytes, IndependentAtoms& independent) { archive(bytes, independent.factor_); }
 

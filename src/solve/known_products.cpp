@@ -11,9 +11,20 @@ Matrix KnownProducts::of(std::span<const Index> list) {
   return looked_up(list);
 }
 
-void KnownProducts::archive(Archive& bytes) {
-  bytes(known_, first_atom_, rows_);
-  for (Index i = 0; i < known_.size(); ++i) place_[known_.candidates[static_cast<std::size_t>(i)]] = i;
+void KnownProducts::archive(Archive& bytes, Index target_columns) {
+  bytes(known_.candidates, rows_);
+  if (!bytes.is_loading()) return;
+  Archive::require(are_candidates(known_.candidates, candidates_.size()) &&
+                   rows_.size() == known_.candidates.size());
+  first_atom_ = 1 + target_columns;
+  known_.atoms.clear();
+  place_.clear();
+  for (Index i = 0; i < known_.size(); ++i) {
+    const Index candidate = known_.candidates[static_cast<std::size_t>(i)];
+    known_.atoms.push_back(candidates_.atom(candidate));
+    const bool is_new = place_.emplace(candidate, i).second;
+    Archive::require(is_new && std::ssize(rows_[static_cast<std::size_t>(i)]) == first_atom_ + i + 1);
+  }
 }
 
 Matrix KnownProducts::looked_up(std::span<const Index> list) const {

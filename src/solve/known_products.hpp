@@ -17,7 +17,8 @@ class KnownProducts {
   // As Engine::products gives them if nothing is active: [list x (1 + target columns + list)], the columns
   // being 1, the targets and the list.
   [[nodiscard]] Matrix of(std::span<const Index> list);
-  void archive(Archive& bytes);
+  // For one of a problem with so many target columns.
+  void archive(Archive& bytes, Index target_columns);
 
  private:
   [[nodiscard]] Matrix looked_up(std::span<const Index> list) const;

@@ -36,6 +36,12 @@ class LeastSquaresRefit final : public FactoredRefit {
     FactoredRefit::archive(bytes);
     bytes(target_products_);
   }
+  [[nodiscard]] bool is_of(Index atoms) const override {
+    return FactoredRefit::is_of(atoms) && std::ssize(target_products_) == problem().target_columns() &&
+           std::ranges::all_of(target_products_, [&](const std::vector<double>& of_one) {
+             return std::ssize(of_one) == size();
+           });
+  }
 
   using Refit::solve;
   RefitReport solve(ActiveSet& active, Accuracy /*accuracy*/) override {

@@ -46,6 +46,9 @@ void archive_matrix(Archive& bytes, SquareMatrix& matrix) {
   Index size = matrix.rows();
   std::vector<double> entries(matrix.data(), matrix.data() + matrix.size());
   bytes(size, entries);
+  const auto count = static_cast<Index>(entries.size());
+  Archive::require(size >= 0 && size <= count &&
+                   (size == 0 ? count == 0 : count / size == size && count % size == 0));
   matrix = Eigen::Map<const SquareMatrix>(entries.data(), size, size);
 }
 
@@ -142,6 +145,11 @@ class NewtonRefit final : public Refit {
   void archive(Archive& bytes) override {
     archive_matrix(bytes, hessian_);
     bytes(factor_);
+  }
+  // Before the first solution there is neither matrix.
+  [[nodiscard]] bool is_of(Index atoms) const override {
+    return hessian_.rows() == factor_.rows() &&
+           (hessian_.rows() == offset_ + atoms || (atoms == 0 && hessian_.rows() == 0));
   }
 
  private:

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "core/weight_unit.hpp"
+#include "features/family.hpp"
+#include "mfga/error.hpp"
 
 namespace mfga {
 
@@ -15,6 +17,32 @@ std::vector<double> Problem::best_constants() const {
 
 void archive(Archive& bytes, ActiveSet& active) {
   bytes(active.candidates, active.atoms, active.theta, active.intercepts);
+}
+
+bool are_candidates(std::span<const Index> list, Index candidates, Index least) {
+  return std::ranges::all_of(list,
+                             [&](Index candidate) { return candidate >= least && candidate < candidates; });
+}
+
+bool is_possible(const ActiveSet& active, const Problem& problem, Index candidates, Index terms) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  const auto is_valid = [&](const Atom& atom) {
+    const FeatureFamily* const family = find_feature_family(atom.family);
+    if (family == nullptr || !(atom.nu >= 0) || !std::isfinite(atom.nu)) return false;
+    try {
+      family->validate(atom, problem.rows.inputs());
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  };
+  constexpr Index kNone = -1;
+  return std::ssize(active.intercepts) == problem.outputs() &&
+         active.atoms.size() == active.candidates.size() && active.size() <= terms &&
+         active.theta.size() == active.atoms.size() * active.outputs() &&
+         are_candidates(active.candidates, candidates, kNone) &&
+         std::ranges::all_of(active.theta, is_finite) && std::ranges::all_of(active.intercepts, is_finite) &&
+         std::ranges::all_of(active.atoms, is_valid);
 }
 
 double loss_sum(const Problem& problem, const ScoreFunction& score) {

@@ -78,6 +78,12 @@ struct ActiveSet {
 };
 
 void archive(Archive& bytes, ActiveSet& active);
+// Whether one from a file can be a set of at most so many terms: its sizes, its atoms, and the numbers of its
+// candidates, of which there are so many; -1 is none of them.
+[[nodiscard]] bool is_possible(const ActiveSet& active, const Problem& problem, Index candidates,
+                               Index terms);
+// Whether these can be numbers of candidates.
+[[nodiscard]] bool are_candidates(std::span<const Index> list, Index candidates, Index least = 0);
 
 // The sum of the losses of a score function.
 [[nodiscard]] double loss_sum(const Problem& problem, const ScoreFunction& score);

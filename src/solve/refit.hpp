@@ -63,6 +63,8 @@ class Refit {
   [[nodiscard]] virtual std::vector<double> hessian(double ridge) const = 0;
   // All that it has been told and has found, for one of the same problem.
   virtual void archive(Archive& bytes) = 0;
+  // Whether what came from a file can be the refit of so many atoms.
+  [[nodiscard]] virtual bool is_of(Index atoms) const = 0;
 };
 
 // factor * R R^T for the rows of R.

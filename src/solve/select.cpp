@@ -6,12 +6,13 @@
 
 namespace mfga {
 
+// Scores that overflow leave gradients that are no numbers, which have no place in an order.
 std::vector<Index> largest_gradients(std::span<const double> gradient, const std::vector<bool>& excluded,
                                      Index count) {
   std::vector<Index> order;
   order.reserve(gradient.size());
   for (std::size_t j = 0; j < gradient.size(); ++j) {
-    if (!excluded[j]) order.push_back(static_cast<Index>(j));
+    if (!excluded[j] && !std::isnan(gradient[j])) order.push_back(static_cast<Index>(j));
   }
   const auto size = [&](Index j) { return std::abs(gradient[static_cast<std::size_t>(j)]); };
   const auto larger = [&](Index a, Index b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
@@ -41,8 +42,8 @@ std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<
   std::vector<double> at_least;
   double largest = 0;
   for (std::size_t j = 0; j < excluded.size(); ++j) {
-    if (excluded[j]) continue;
     const double size = std::abs(gradient.values[j]);
+    if (excluded[j] || std::isnan(size)) continue;
     at_least.push_back(size - error(j));
     largest = std::max(largest, size + error(j));
   }

@@ -63,6 +63,19 @@ std::optional<Index> Selector::RunnersUp::position(Index candidate) const {
   return static_cast<Index>(place - candidates_.begin());
 }
 
+bool Selector::RunnersUp::is_of(Index atoms, Index target_columns) const {
+  if (candidates_.empty()) return true;
+  return n_active_ >= 0 && n_active_ <= atoms && first_new_ == 1 + target_columns + n_active_ &&
+         products_.rows == std::ssize(candidates_) && products_.cols == first_new_ + products_.rows;
+}
+
+bool Selector::is_of(Index atoms) const {
+  const Index constant = problem_.intercept == Intercept::kUnpenalised ? 1 : 0;
+  return std::ssize(excluded_) == candidates_.size() && curvatures_.size() == whole_curvatures_.size() &&
+         explained_ >= 0 && explained_ <= constant + atoms &&
+         runners_up_.is_of(atoms, problem_.target_columns());
+}
+
 Selector::Selector(const Problem& problem, const Candidates& candidates, Engine& engine,
                    const SelectionOptions& options)
     : problem_(problem),

@@ -41,6 +41,9 @@ struct SelectionOptions {
 
 // The active set while it grows, with what depends on its atoms.
 struct GrowingSet {
+  // Not an aggregate, whose parts GCC 12 destroys twice where making one of them fails.
+  GrowingSet(const Problem& problem, Refit& its_refit) : independent(problem, its_refit), refit(its_refit) {}
+
   ActiveSet active;
   IndependentAtoms independent;
   Refit& refit;
@@ -63,6 +66,8 @@ class Selector {
                                        std::vector<Index>& dependent);
   // All that it has found out, for one of the same problem.
   void archive(Archive& bytes) { bytes(excluded_, runners_up_, curvatures_, explained_); }
+  // Whether what came from a file can be that of a set of so many atoms.
+  [[nodiscard]] bool is_of(Index atoms) const;
 
  private:
   // Where one atom is added per step, products are computed for the runners-up as well: they are often the
@@ -78,6 +83,7 @@ class Selector {
     friend void archive(Archive& bytes, RunnersUp& all) {
       bytes(all.candidates_, all.n_active_, all.first_new_, all.products_);
     }
+    [[nodiscard]] bool is_of(Index atoms, Index target_columns) const;
 
    private:
     [[nodiscard]] std::optional<Index> position(Index candidate) const;

@@ -58,7 +58,7 @@ class SetSearch {
   [[nodiscard]] FittedSet fitted(const std::vector<Index>& list, const ActiveSet& start) {
     FittedSet set;
     set.refit = make_refit_();
-    GrowingSet growing{{}, {problem_, *set.refit}, *set.refit};
+    GrowingSet growing(problem_, *set.refit);
     add_known(list, start, growing);
     set.active = std::move(growing.active);
     if (list.empty()) {
@@ -73,7 +73,7 @@ class SetSearch {
   [[nodiscard]] FittedSet extended(const std::vector<Index>& list, const ActiveSet& start, Index count) {
     FittedSet set;
     set.refit = make_refit_();
-    GrowingSet growing{{}, {problem_, *set.refit}, *set.refit};
+    GrowingSet growing(problem_, *set.refit);
     add_known(list, start, growing);
     static_cast<void>(set.refit->solve(growing.active));
     Gradient gradient;
@@ -100,8 +100,13 @@ class SetSearch {
           set.report.converged, set.loss, set.objective);
     if (bytes.is_loading()) set.refit = make_refit_();
     set.refit->archive(bytes);
-    known_.archive(bytes);
+    known_.archive(bytes, problem_.target_columns());
     engine_.archive(bytes);
+    if (!bytes.is_loading()) return;
+    Archive::require(has_possible_steps(result_, candidates_.size()) &&
+                     is_possible(set.active, problem_, candidates_.size(), options_.terms) &&
+                     are_candidates(set.active.candidates, candidates_.size()) &&
+                     set.refit->is_of(set.active.size()));
   }
 
   void record(const ActiveSet& before, const FittedSet& set, double largest_gradient) {
@@ -204,6 +209,13 @@ void refine(const Problem& problem, const Candidates& candidates, Engine& engine
   const auto state = [&](Archive& bytes) {
     search.archive(bytes, set);
     bytes(swaps, first, order, steps, round);
+    if (!bytes.is_loading()) return;
+    std::vector<std::size_t> places = order;
+    std::ranges::sort(places);
+    const Index size = set.active.size();
+    Archive::require(std::ssize(order) == size && swaps >= 1 && first >= 0 &&
+                     first <= size - std::min(swaps, size) && steps <= result.path.size() && round >= 0);
+    for (std::size_t i = 0; i < places.size(); ++i) Archive::require(places[i] == i);
   };
   if (options.journal == nullptr || !options.journal->resume_loop(state)) {
     set = search.fitted(result.active.candidates, result.active);
@@ -254,6 +266,7 @@ GreedyResult run_hard_thresholding(const Problem& problem, const Candidates& can
   const auto state = [&](Archive& bytes) {
     search.archive(bytes, set);
     bytes(steps, iteration);
+    if (bytes.is_loading()) Archive::require(steps <= result.path.size() && iteration >= 0);
   };
   if (options.journal == nullptr || !options.journal->resume_loop(state)) {
     set = search.fitted({}, nothing);

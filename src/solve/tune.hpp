@@ -38,6 +38,10 @@ struct Tuned {
   int step = 0;
 };
 void archive(Archive& bytes, Tuned& tuned);
+// Whether one from a file can be a state of a tuning of the problem.
+[[nodiscard]] bool is_possible(const Tuned& tuned, const Problem& problem, Index terms);
+// Whether these can be the stretches of its inputs.
+[[nodiscard]] bool are_stretches(std::span<const double> stretch, const Problem& problem);
 
 // Tells after each step whether to go on.
 using TuneCallback = std::function<bool(const Tuned&)>;

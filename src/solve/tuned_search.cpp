@@ -139,9 +139,11 @@ class TunedSearch {
   }
 
  private:
-  template <class Compute, class Result>
-  void unit(std::string_view label, const Compute& compute, Result& result) const {
-    journaled(options_.greedy.journal, label, compute, result);
+  template <class Compute>
+  void unit(std::string_view label, const Compute& compute, Models& models) const {
+    journaled_if(
+        options_.greedy.journal, label, compute,
+        [&] { return are_possible(models, folds_, options_.greedy.terms); }, models);
   }
   // The first round of the ridge with the best terms as they were selected. Larger ones are not tried once
   // held-out rows tell that they are too large.
@@ -266,8 +268,10 @@ class TunedSearch {
   void select(Index terms, Models& models) {
     for (std::size_t f = 0; f < folds_.size(); ++f) {
       if (models[f].active.size() >= terms) continue;
-      unit(
-          "terms", [&] { select(terms, searchable(f, models[f].stretch), models[f]); }, models[f]);
+      journaled_if(
+          options_.greedy.journal, "terms",
+          [&] { select(terms, searchable(f, models[f].stretch), models[f]); },
+          [&] { return is_possible(models[f], folds_[f].problem, options_.greedy.terms); }, models[f]);
     }
   }
   void select(Index terms, const Searchable& fold, TunedModel& model) {
@@ -308,8 +312,15 @@ class TunedSearch {
     std::size_t most_stops = 0;
     for (std::size_t f = 0; f < folds_.size(); ++f) {
       std::vector<Stop>& own = stops.emplace_back();
-      unit(
-          "tuning", [&] { own = tuned(folds_[f], models[f], most_steps); }, own);
+      const auto are_stops = [&] {
+        return !own.empty() && std::ranges::all_of(own, [&](const Stop& stop) {
+          return is_possible(stop.state, folds_[f].problem, options_.greedy.terms) &&
+                 stop.state.step <= most_steps;
+        });
+      };
+      journaled_if(
+          options_.greedy.journal, "tuning", [&] { own = tuned(folds_[f], models[f], most_steps); },
+          are_stops, own);
       most_stops = std::max(most_stops, stops.back().size());
     }
     // A tuning that has ended stays where it is.
@@ -453,7 +464,10 @@ TunedModel tuned_further(const Problem& problem, TunedModel model, int steps,
                      return !options.is_late();
                    });
   };
-  journaled(options.greedy.journal, "tuning", tune_further, further);
+  const auto is_tuned = [&] {
+    return is_possible(further, problem, model.active.size()) && further.step <= steps;
+  };
+  journaled_if(options.greedy.journal, "tuning", tune_further, is_tuned, further);
   adopt(further, model);
   model.rounds.back().steps += further.step;
   return model;

@@ -82,6 +82,8 @@ struct TunedModel {
   [[nodiscard]] BlockedRows seen(const BlockedRows& rows) const { return rows.stretched(stretch); }
 };
 void archive(Archive& bytes, TunedModel& model);
+// Whether one from a file can be a model of the problem with at most so many terms.
+[[nodiscard]] bool is_possible(const TunedModel& model, const Problem& problem, Index terms);
 
 struct HeldOutRows {
   const BlockedRows& rows;
@@ -98,6 +100,10 @@ struct TuningFold {
     return problem.with_rows(seen, held_out->targets);
   }
 };
+
+// And those of several folds: with the same rounds, and at least one.
+[[nodiscard]] bool are_possible(std::span<const TunedModel> models, std::span<const TuningFold> folds,
+                                Index terms);
 
 // Called now and then; what it throws ends the search.
 using TunedSearchCallback = std::function<void(Index terms, int tuning_step, double risk)>;

@@ -28,8 +28,11 @@ std::vector<TunedModel> models_of(std::string_view what, std::span<const TuningF
     label += fmt::format(", from {} rounds, {} {}", first.rounds.size(), first.ridge, first.stretches_inputs);
   }
   std::vector<TunedModel> models;
-  journaled(
-      options.greedy.journal, label, [&] { models = find(); }, models);
+  const auto are_these = [&] {
+    return are_possible(models, folds, options.greedy.terms) && !models.front().rounds.empty();
+  };
+  journaled_if(
+      options.greedy.journal, label, [&] { models = find(); }, are_these, models);
   return models;
 }
 

@@ -87,6 +87,15 @@ TEST_F(StandardOutput, ThatIsFullOrClosedIsAnError) {
   }
 }
 
+TEST_F(StandardOutput, WhatWasSavedBeforeAnErrorIsSaid) {
+  const ToolResult result =
+      shell("mfga train table.csv --terms 2 --tune no --ridge 1 --model other.json >/dev/full");
+  EXPECT_EQ(result.exit_code, 3);
+  expect_message(result.err,
+                 {"mfga: standard output: writing failed", "mfga: other.json was saved before that"});
+  EXPECT_EQ(shell("mfga inspect other.json").exit_code, 0);
+}
+
 TEST_F(StandardOutput, NoFileTakesThePlaceOfAClosedStream) {
   const ToolResult result = shell(
       "mfga train table.csv --terms 2 --tune no --ridge 1 --model other.json >&-; test $? = 2 && cmp "

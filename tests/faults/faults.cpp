@@ -1,15 +1,19 @@
 // A library to be loaded before all others (LD_PRELOAD): counts the calls of a program by which it asks the
 // system for something, and lets the n-th of a kind fail, once or from then on.
 //
-//   MFGA_FAULT_KIND     alloc, open, read, write, fsync, rename, thread or map
+//   MFGA_FAULT_KIND     alloc, open, read, write, fsync, rename, thread, map, or page: a file that is mapped
+//   has no bytes
+//                       any more when they are looked at, as where its disk fails
 //   MFGA_FAULT_AT       n, from 1; 0 or absent: none fails
 //   MFGA_FAULT_STAYS    set: all after it fail as well
 //   MFGA_FAULT_SHORT    set: every read and write moves one byte in two calls, and every third is interrupted
 //   MFGA_FAULT_REPORT   where to write at the end of the program how many calls of the kind there were, and
-//   the
-//                       number and the name of the first from each place: from each chain of callers
+//   the number
+//                       and the name of the first from each place: from each chain of callers
 //
-// Calls count from the begin of main on; before, the program could not say a word.
+// Calls count from the begin of main on; before, the program could not say a word. Where LeakSanitizer is
+// loaded after this library, memory comes from it.
+#undef _FORTIFY_SOURCE  // whose inline functions would stand in the way of those below
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -28,16 +32,23 @@
 #include <new>
 
 extern "C" {
-void* __libc_malloc(std::size_t);                 // NOLINT: their names
-void* __libc_calloc(std::size_t, std::size_t);    // NOLINT
-void* __libc_realloc(void*, std::size_t);         // NOLINT
-void* __libc_memalign(std::size_t, std::size_t);  // NOLINT
+// NOLINTBEGIN: their names
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+[[gnu::weak]] void* __interceptor_malloc(std::size_t);
+[[gnu::weak]] void* __interceptor_calloc(std::size_t, std::size_t);
+[[gnu::weak]] void* __interceptor_realloc(void*, std::size_t);
+[[gnu::weak]] void* __interceptor_memalign(std::size_t, std::size_t);
+// NOLINTEND
 }
 
 namespace {
 
-enum Kind { kAlloc, kOpen, kRead, kWrite, kFsync, kRename, kThread, kMap, kKinds };
-constexpr const char* kNames[kKinds] = {"alloc", "open", "read", "write", "fsync", "rename", "thread", "map"};
+enum Kind { kAlloc, kOpen, kRead, kWrite, kFsync, kRename, kThread, kMap, kPage, kKinds };
+constexpr const char* kNames[kKinds] = {"alloc",  "open",   "read", "write", "fsync",
+                                        "rename", "thread", "map",  "page"};
 
 constexpr std::size_t kMostPlaces = std::size_t{1} << 18U;
 
@@ -156,20 +167,25 @@ int __libc_start_main(int (*main)(int, char**, char**), int count, char** argume
 }
 
 void* malloc(std::size_t size) {
-  return fails(kAlloc) ? failed<void*>(ENOMEM, nullptr) : __libc_malloc(size);
+  if (fails(kAlloc)) return failed<void*>(ENOMEM, nullptr);
+  return __interceptor_malloc != nullptr ? __interceptor_malloc(size) : __libc_malloc(size);
 }
 void* calloc(std::size_t count, std::size_t size) {
-  return fails(kAlloc) ? failed<void*>(ENOMEM, nullptr) : __libc_calloc(count, size);
+  if (fails(kAlloc)) return failed<void*>(ENOMEM, nullptr);
+  return __interceptor_calloc != nullptr ? __interceptor_calloc(count, size) : __libc_calloc(count, size);
 }
 void* realloc(void* memory, std::size_t size) {
-  return fails(kAlloc) ? failed<void*>(ENOMEM, nullptr) : __libc_realloc(memory, size);
+  if (fails(kAlloc)) return failed<void*>(ENOMEM, nullptr);
+  return __interceptor_realloc != nullptr ? __interceptor_realloc(memory, size)
+                                          : __libc_realloc(memory, size);
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  return fails(kAlloc) ? failed<void*>(ENOMEM, nullptr) : __libc_memalign(alignment, size);
+  if (fails(kAlloc)) return failed<void*>(ENOMEM, nullptr);
+  return __interceptor_memalign != nullptr ? __interceptor_memalign(alignment, size)
+                                           : __libc_memalign(alignment, size);
 }
 int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
-  if (fails(kAlloc)) return ENOMEM;
-  *memory = __libc_memalign(alignment, size);
+  *memory = aligned_alloc(alignment, size);
   return *memory == nullptr ? ENOMEM : 0;
 }
 
@@ -204,6 +220,13 @@ ssize_t read(int file, void* bytes, std::size_t count) {
   if (some == 0 && count > 0) return failed<ssize_t>(EINTR, -1);
   return next<decltype(&read)>("read")(file, bytes, some);
 }
+// What hardened programs call.
+int __open_2(const char* path, int flags) { return open(path, flags); }           // NOLINT
+int __open64_2(const char* path, int flags) { return open64(path, flags); }       // NOLINT
+ssize_t __read_chk(int file, void* bytes, std::size_t count, std::size_t room) {  // NOLINT
+  if (count > room) std::abort();
+  return read(file, bytes, count);
+}
 ssize_t write(int file, const void* bytes, std::size_t count) {
   if (fails(kWrite)) return failed<ssize_t>(ENOSPC, -1);
   const std::size_t some = moved(count);
@@ -234,8 +257,27 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
              : next<decltype(&pthread_create)>("pthread_create")(thread, attributes, start, argument);
 }
 void* mmap(void* address, std::size_t size, int protection, int flags, int file, off_t offset) {
-  return fails(kMap) ? failed(ENOMEM, MAP_FAILED)
-                     : next<decltype(&mmap)>("mmap")(address, size, protection, flags, file, offset);
+  if (fails(kMap)) return failed(ENOMEM, MAP_FAILED);
+  const auto real = next<decltype(&mmap)>("mmap");
+  // Bytes beyond the end of a file are what a disk that fails looks like.
+  const int empty = file >= 0 && fails(kPage) ? ::memfd_create("empty", MFD_CLOEXEC) : -1;
+  void* const place = real(address, size, protection, flags, empty >= 0 ? empty : file, offset);
+  if (empty >= 0) ::close(empty);
+  return place;
 }
 
 }  // extern "C"
+
+// LeakSanitizer has these, too, which would go past malloc.
+void* operator new(std::size_t size) {
+  if (void* const memory = malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept { return malloc(size); }
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept { return malloc(size); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  if (void* const memory = aligned_alloc(static_cast<std::size_t>(alignment), size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) { return operator new(size, alignment); }

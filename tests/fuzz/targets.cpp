@@ -5,9 +5,9 @@
 namespace mfga::fuzz {
 
 std::span<const Target* const> targets() {
-  static constexpr std::array kTargets = {&kDelimited, &kLibsvm,     &kNpy,        &kGzip,
-                                          &kNumbers,   &kModel,      &kExports,    &kDictionary,
-                                          &kOptions,   &kStatistics, &kCheckpoint, &kKernels};
+  static constexpr std::array kTargets = {&kDelimited,  &kLibsvm,  &kNpy,        &kGzip,    &kNumbers,
+                                          &kModel,      &kExports, &kDictionary, &kOptions, &kStatistics,
+                                          &kCheckpoint, &kResume,  &kKernels};
   return kTargets;
 }
 

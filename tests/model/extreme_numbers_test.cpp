@@ -126,6 +126,22 @@ TEST(ExtremeNumbers, GiveFiniteModelsWithOtherLosses) {
   }
 }
 
+// Sets b to the solution of A x = b, by Gauss: the matrix is positive definite, so no pivots are sought.
+void solve(std::vector<long double>& a, std::vector<long double>& b) {
+  const std::size_t n = b.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const long double factor = a[i * n + k] / a[k * n + k];
+      for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+      b[i] -= factor * b[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
+    b[k] /= a[k * n + k];
+  }
+}
+
 // sum of (y - c - Z theta)^2 + ridge |theta|^2 at its least, for standardised columns Z.
 long double least_objective(const Model& model, const Hard& hard, double ridge) {
   const std::size_t n = model.inputs.size() + 1;
@@ -148,19 +164,8 @@ long double least_objective(const Model& model, const Hard& hard, double ridge) 
     }
   }
   for (std::size_t i = 1; i < n; ++i) gram[i * n + i] += ridge;
-  // Gauss: the matrix is positive definite, so no pivots are sought.
   std::vector<long double> b = right;
-  for (std::size_t k = 0; k < n; ++k) {
-    for (std::size_t i = k + 1; i < n; ++i) {
-      const long double factor = gram[i * n + k] / gram[k * n + k];
-      for (std::size_t j = k; j < n; ++j) gram[i * n + j] -= factor * gram[k * n + j];
-      b[i] -= factor * b[k];
-    }
-  }
-  for (std::size_t k = n; k-- > 0;) {
-    for (std::size_t j = k + 1; j < n; ++j) b[k] -= gram[k * n + j] * b[j];
-    b[k] /= gram[k * n + k];
-  }
+  solve(gram, b);
   long double least = square;
   for (std::size_t i = 0; i < n; ++i) least -= b[i] * right[i];
   return least;
@@ -204,6 +209,106 @@ TEST(ExtremeNumbers, LeastSquaresAreThoseOfLongDouble) {
     ++compared;
   }
   EXPECT_GE(compared, 15);
+}
+
+// sum of log(1 + exp(s)) - y s, and ridge |theta|^2, of scores s of standardised columns, with its
+// derivatives.
+class LogisticObjective {
+ public:
+  LogisticObjective(const Model& model, const Hard& hard, double ridge)
+      : model_(model), hard_(hard), ridge_(ridge), size_(model.terms.size() + 1) {}
+
+  [[nodiscard]] std::vector<long double> reached() const {
+    std::vector<long double> point = {model_.outputs.front().intercept};
+    for (const Term& term : model_.terms) point.push_back(term.coefficients.front());
+    return point;
+  }
+  [[nodiscard]] long double at(const std::vector<long double>& point) const {
+    long double sum = 0;
+    for (Index row = 0; row < kRows; ++row) {
+      const long double score = score_of(row, point);
+      sum += std::max(score, 0.0L) + std::log1p(std::exp(-std::abs(score))) - target(row) * score;
+    }
+    for (std::size_t i = 1; i < size_; ++i) sum += ridge_ * point[i] * point[i];
+    return sum;
+  }
+  // By Newton's method from there, halving steps that lead up.
+  [[nodiscard]] long double least(std::vector<long double> point) const {
+    for (int step = 0; step < 100; ++step) {
+      std::vector<long double> next = point;
+      const std::vector<long double> direction = newton_step(point);
+      for (long double part = 1; part > 1e-6L; part /= 2) {
+        for (std::size_t i = 0; i < size_; ++i) next[i] = point[i] - part * direction[i];
+        if (at(next) <= at(point)) break;
+      }
+      if (!(at(next) < at(point))) break;
+      point = next;
+    }
+    return at(point);
+  }
+
+ private:
+  [[nodiscard]] long double target(Index row) const { return hard_.y[static_cast<std::size_t>(row)]; }
+  [[nodiscard]] long double value(Index row, std::size_t i) const {
+    if (i == 0) return 1;
+    const ModelInput& input =
+        model_.inputs[static_cast<std::size_t>(model_.terms[i - 1].atom.inputs.front())];
+    return (static_cast<long double>(hard_.x(row, input.column)) - input.mean) / input.deviation;
+  }
+  [[nodiscard]] long double score_of(Index row, const std::vector<long double>& point) const {
+    long double score = 0;
+    for (std::size_t i = 0; i < size_; ++i) score += point[i] * value(row, i);
+    return score;
+  }
+  [[nodiscard]] std::vector<long double> newton_step(const std::vector<long double>& point) const {
+    std::vector<long double> matrix(size_ * size_);
+    std::vector<long double> step(size_);
+    for (Index row = 0; row < kRows; ++row) {
+      const long double p = 1 / (1 + std::exp(-score_of(row, point)));
+      for (std::size_t i = 0; i < size_; ++i) {
+        step[i] += (p - target(row)) * value(row, i);
+        for (std::size_t j = 0; j < size_; ++j)
+          matrix[i * size_ + j] += p * (1 - p) * value(row, i) * value(row, j);
+      }
+    }
+    for (std::size_t i = 1; i < size_; ++i) {
+      step[i] += 2 * ridge_ * point[i];
+      matrix[i * size_ + i] += 2 * ridge_;
+    }
+    solve(matrix, step);
+    return step;
+  }
+
+  const Model& model_;
+  const Hard& hard_;
+  long double ridge_;
+  std::size_t size_;
+};
+
+TEST(ExtremeNumbers, LogisticLossesAreThoseOfLongDouble) {
+  constexpr double kRidge = 1e-3;
+  int compared = 0;
+  for (Hard& hard : hard_tables()) {
+    SCOPED_TRACE(hard.name);
+    for (Index i = 0; i < kRows; ++i)
+      hard.y[static_cast<std::size_t>(i)] = hard.x(i, 3) + 0.5 * std::sin(i) > 0 ? 1 : 0;
+    for (const bool is_separated : {false, true}) {
+      for (Index i = 0; is_separated && i < kRows; ++i)
+        hard.y[static_cast<std::size_t>(i)] = hard.x(i, 3) > 0.2 ? 1 : 0;
+      FitOptions options = few_terms("linear");
+      options.loss = "logistic";
+      options.ridge = kRidge;
+      options.scale = ScaleKind::kStandard;
+      const std::optional<Model> model = fitted(hard, options);
+      if (!model || model->terms.empty()) continue;
+      const LogisticObjective objective(*model, hard, kRidge);
+      const long double reached = objective.at(objective.reached());
+      EXPECT_LE(static_cast<double>(reached),
+                static_cast<double>(objective.least(objective.reached())) * (1 + 1e-6) + 1e-9);
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 30);
 }
 
 TEST(ExtremeNumbers, RowsThatWereNotSeenGetFiniteScoresOrAMessage) {
