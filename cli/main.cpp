@@ -3,11 +3,14 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/output_file.hpp"
+#include "cli/ranks.hpp"
 
 namespace {
 
@@ -25,7 +28,17 @@ int exit_code(mfga::ErrorKind kind) {
   }
 }
 
-int run_tool(int argc, char** argv) {
+// Says what went wrong, of several ranks once. Returns the exit code.
+int explained(std::optional<mfga::cli::LaunchedRanks>& ranks, const std::string& message, int code) {
+  if (!ranks || ranks->tells_of_error(message, code)) mfga::cli::print_message(message);
+  return code;
+}
+
+bool is_first_rank() {
+  return mfga::cli::launched_ranks() == nullptr || mfga::cli::launched_ranks()->rank() == 0;
+}
+
+int run_tool(int argc, char** argv, std::optional<mfga::cli::LaunchedRanks>& ranks) {
   CLI::App tool(
       "mfga learns small, readable non-linear models: formulas of a few terms, picked greedily from "
       "explicit features of several kernels.\n\n"
@@ -33,7 +46,8 @@ int run_tool(int argc, char** argv) {
       "  mfga inspect model.json\n"
       "  mfga predict model.json new.csv --output predictions.csv",
       "mfga");
-  tool.set_version_flag("--version", "mfga " + std::string(mfga::version()));
+  tool.set_version_flag("--version",
+                        "mfga " + std::string(mfga::version()) + (mfga::cli::has_mpi() ? " with MPI" : ""));
   tool.require_subcommand(1);
   tool.get_formatter()->column_width(34);
   mfga::cli::add_describe(tool);
@@ -52,39 +66,46 @@ int run_tool(int argc, char** argv) {
   mfga::cli::add_reproduce(tool);
   mfga::cli::add_devices(tool);
   mfga::cli::add_options(tool);
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (mfga::cli::launched_ranks() != nullptr && !command.starts_with('-') && command != "train") {
+    throw mfga::Error(mfga::ErrorKind::kInvalidArgument,
+                      "several ranks can train together; start other commands without mpirun");
+  }
   try {
     tool.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return tool.exit(error);  // --help, --version
-    mfga::cli::print_message(mfga::cli::usage_problem(tool, error, argc, argv));
-    std::fputs("Try mfga --help, or mfga COMMAND --help.\n", stderr);
-    return kBadInput;
+    // --help, --version
+    if (error.get_exit_code() == 0) return is_first_rank() ? tool.exit(error) : 0;
+    const int code = explained(ranks, mfga::cli::usage_problem(tool, error, argc, argv), kBadInput);
+    if (is_first_rank()) std::fputs("Try mfga --help, or mfga COMMAND --help.\n", stderr);
+    return code;
   }
 }
 
-int run_and_explain(int argc, char** argv) try {
-  const int code = run_tool(argc, argv);
+int run_and_explain(int argc, char** argv, std::optional<mfga::cli::LaunchedRanks>& ranks) try {
+  ranks.emplace();
+  const int code = run_tool(argc, argv, ranks);
   // What is lost after an error was its message, or is said by it.
   if (code == 0) mfga::cli::finish_standard_output();
   return code;
 } catch (const mfga::Error& error) {
-  mfga::cli::print_message(mfga::cli::spelled(error.what()));
-  return exit_code(error.kind());
+  return explained(ranks, mfga::cli::spelled(error.what()), exit_code(error.kind()));
 } catch (const std::bad_alloc&) {
   // Also of what was to be said: to say this takes no memory.
   std::fputs(mfga::cli::kOutOfMemory, stderr);
+  if (mfga::cli::launched_ranks() != nullptr)
+    static_cast<void>(ranks->tells_of_error("", mfga::cli::kNoSystem));
   return mfga::cli::kNoSystem;
 } catch (const std::system_error& error) {
-  mfga::cli::print_message(error.what());
-  return mfga::cli::kNoSystem;
+  return explained(ranks, error.what(), mfga::cli::kNoSystem);
 } catch (const std::exception& error) {
-  mfga::cli::print_message(error.what());
-  return kFailed;
+  return explained(ranks, error.what(), kFailed);
 }
 
-int run_or_explain(int argc, char** argv) {
-  const int code = run_and_explain(argc, argv);
+int run(int argc, char** argv) {
+  std::optional<mfga::cli::LaunchedRanks> ranks;
+  const int code = run_and_explain(argc, argv, ranks);
   if (code != 0) mfga::cli::tell_saved_files();
   return code;
 }
@@ -96,5 +117,5 @@ int main(int argc, char** argv) {
   mfga::cli::handle_signals();
   // The JSON library takes memory to give memory back; where there is none, that ends the program.
   std::set_terminate(mfga::cli::end_by_terminate);
-  return run_or_explain(argc, argv);
+  return run(argc, argv);
 }

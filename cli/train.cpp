@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "cli/output_file.hpp"
+#include "cli/ranks.hpp"
 #include "cli/readable.hpp"
 #include "cli/train_report.hpp"
 #include "core/clock.hpp"
@@ -204,42 +205,6 @@ void repeat_fits(const TrainCommand& command, const Tables& tables, FitResult& f
   }
 }
 
-void check_arguments(TrainCommand& command, bool validation_given) {
-  if (command.classes == "one-vs-rest") {
-    if (!command.fit.loss.empty())
-      throw Error(ErrorKind::kInvalidArgument,
-                  "--classes one-vs-rest is a loss of its own; leave --loss out");
-    command.fit.loss = "one_vs_rest";
-  }
-  if (!command.start_path.empty()) {
-    command.start = load_model(command.start_path);
-    command.fit.start = &command.start;
-  }
-  command.paper.validate(command.fit);
-  if (!command.test_path.empty() && command.test_fraction > 0) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "--test and --test-fraction exclude each other; give one of them");
-  }
-  if (command.fit.ridge.validation() == nullptr && validation_given) {
-    throw Error(ErrorKind::kInvalidArgument, "--folds and --ridges are for --ridge cv; give that, too");
-  }
-  if (!command.sizes_path.empty() && command.fit.terms) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "--path is for --terms auto, which tries several numbers of terms; leave one of them out");
-  }
-  check_files({{"the table", command.columns.path}, {"--test", command.test_path}},
-              {{"--model", command.model_path},
-               {"--path", command.sizes_path},
-               {"--report", command.report_path},
-               {"--checkpoint", command.checkpoint.path}});
-  // That files can be written where they are to be is found out before the work.
-  for (const std::string& path : {command.model_path, command.sizes_path, command.report_path}) {
-    if (path.empty()) continue;
-    const OutputFile writable(path);
-  }
-  command.checkpoint.validate();
-}
-
 void read_tables(const TrainCommand& command, Tables& tables) {
   const TableFile file(command.columns.path, command.common.read);
   tables.train = read_training_table(file, command.columns);
@@ -316,6 +281,11 @@ void measure(const TrainCommand& command, const Tables& tables, FitResult& resul
 void run_train(TrainCommand& command, bool validation_given) {
   const auto start = Clock::now();
   check_arguments(command, validation_given);
+  if (Communicator* const ranks = launched_ranks(); ranks != nullptr) {
+    train_on_ranks(command, *ranks);
+    return;
+  }
+  check_outputs(command);
   command.common.read.threads = command.fit.threads;
   ProgressLine progress(command.common.quiet);
 
@@ -486,6 +456,8 @@ void add_train(CLI::App& tool) {
       command->fit.ridge = Ridge::cross_validated(command->validation);
     command->fit.in_time_order = command->validation.in_time_order;
     if (!command->statistics_path.empty()) {
+      if (launched_ranks() != nullptr)
+        throw Error(ErrorKind::kInvalidArgument, "--statistics is for one process; leave mpirun out");
       train_from_statistics(*command, *app);
       return;
     }

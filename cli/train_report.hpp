@@ -52,6 +52,12 @@ struct Measured {
   Timing timing;
 };
 
+// What options must not go together, and the model to start from.
+void check_arguments(TrainCommand& command, bool validation_given);
+// That files can be written where they are to be.
+void check_outputs(const TrainCommand& command);
+// Learns together with other processes, each from its part of the table.
+void train_on_ranks(TrainCommand& command, Communicator& ranks);
 // Learns from sums in place of rows. `app` says which options were given.
 void train_from_statistics(TrainCommand& command, const CLI::App& app);
 

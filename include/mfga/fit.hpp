@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mfga/checkpoint.hpp"
+#include "mfga/communicator.hpp"
 #include "mfga/cross_validation.hpp"
 #include "mfga/model.hpp"
 #include "mfga/options.hpp"
@@ -120,9 +121,10 @@ struct FitResult {
 };
 
 // Learns as `mfga train` does. `pool`: threads that other calls may use as well, in place of options.threads.
-// `checkpoint`: where to keep what is found on the way.
+// `checkpoint`: where to keep what is found on the way. `communicator`: the ranks that learn together, each
+// from its own rows; null: there are no others.
 [[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options = {},
                             const ProgressCallback& progress = {}, ThreadPool* pool = nullptr,
-                            const Checkpoint& checkpoint = {});
+                            const Checkpoint& checkpoint = {}, Communicator* communicator = nullptr);
 
 }  // namespace mfga

@@ -4,6 +4,7 @@
 #include "mfga/bound.hpp"
 #include "mfga/checkpoint.hpp"
 #include "mfga/columns.hpp"
+#include "mfga/communicator.hpp"
 #include "mfga/compare.hpp"
 #include "mfga/cross_validation.hpp"
 #include "mfga/describe.hpp"

@@ -37,6 +37,6 @@ struct Options {
 // With the preset, another method or a norm bound, an automatic ridge is 1 and automatic tuning is none.
 [[nodiscard]] FitResult fit(const TrainingData& data, const FitOptions& options, const Options& paper,
                             const ProgressCallback& progress = {}, ThreadPool* pool = nullptr,
-                            const Checkpoint& checkpoint = {});
+                            const Checkpoint& checkpoint = {}, Communicator* communicator = nullptr);
 
 }  // namespace mfga::paper

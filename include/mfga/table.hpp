@@ -20,6 +20,8 @@
 
 namespace mfga {
 
+class Communicator;  // mfga/communicator.hpp
+
 struct ReadOptions {
   std::string format = "auto";     // auto | csv | tsv | libsvm | npy; auto looks at the content
   std::string header = "auto";     // auto | yes | no; auto compares the first line with those below
@@ -39,6 +41,10 @@ struct ReadOptions {
   // The folder for what is kept on disk, in a file without a name that ends with the table; empty: large
   // tables alone, in $TMPDIR or /var/tmp.
   std::string cache = {};
+  // The ranks that read a table together: each gets the rows of its own part of the file, and what the whole
+  // file says about columns and classes. For one file of CSV, TSV or .npy that is not compressed, without
+  // columns of text. Null: there are no others.
+  Communicator* communicator = nullptr;
   int threads = 0;                     // 0: all cores
   Index chunk_bytes = Index{1} << 20;  // text that one task parses; the result does not depend on it
 };
@@ -161,6 +167,8 @@ class TableFile {
 
  private:
   struct Impl;
+  // The ranks that read the table together; null: there are no others.
+  [[nodiscard]] Communicator* communicator() const;
   explicit TableFile(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -37,12 +37,18 @@ void Control::ask() {
   try {
     const ProgressAction action = callback_(state);
     // Who asked for an end does not take it back.
-    if (action > action_.load()) action_ = action;
+    if (action > asked_.load()) asked_ = action;
   } catch (...) {
-    action_ = ProgressAction::kAbort;  // for the other threads
+    asked_ = action_ = ProgressAction::kAbort;  // for the other threads
     throw;
   }
+  if (!is_shared_) action_ = asked_.load();
   last_asked_ = std::chrono::steady_clock::now();
+  throw_if_over();
+}
+
+void Control::agree(ProgressAction action) {
+  if (action > action_.load()) action_ = action;
   throw_if_over();
 }
 

@@ -22,6 +22,12 @@ class Control {
   void check();
   [[nodiscard]] bool is_stopped() const { return action_.load() == ProgressAction::kStop; }
 
+  // With several ranks (core/ranks.hpp): what the callback of one asks for counts when all know of it.
+  void share() { is_shared_ = true; }
+  [[nodiscard]] ProgressAction asked() const { return asked_.load(); }
+  // Throws as check() does.
+  void agree(ProgressAction action);
+
   // While one of these lives, a stop waits: there is nothing to keep yet, or it is being made ready.
   class NoStop {
    public:
@@ -40,7 +46,9 @@ class Control {
 
   ProgressCallback callback_;
   std::thread::id owner_ = std::this_thread::get_id();
+  std::atomic<ProgressAction> asked_{ProgressAction::kContinue};
   std::atomic<ProgressAction> action_{ProgressAction::kContinue};
+  bool is_shared_ = false;
   std::atomic<int> holds_{0};
   std::chrono::steady_clock::time_point last_asked_;  // the owner's alone
   std::mutex mutex_;

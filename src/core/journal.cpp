@@ -87,17 +87,39 @@ void Checkpoint::remove() const {
   throw system_error(fmt::format("{}: cannot be removed", path), error.value());
 }
 
-Journal::Journal(const Checkpoint& checkpoint, Fingerprint fingerprint, WorkClock& clock, Control& control)
-    : checkpoint_(checkpoint), fingerprint_(std::move(fingerprint)), clock_(clock), control_(control) {
-  if (checkpoint_.resume && std::filesystem::exists(checkpoint_.path)) read();
+Journal::Journal(const Checkpoint& checkpoint, Fingerprint fingerprint, WorkClock& clock, Control& control,
+                 Ranks* ranks)
+    : checkpoint_(checkpoint),
+      fingerprint_(std::move(fingerprint)),
+      clock_(clock),
+      control_(control),
+      ranks_(ranks),
+      writes_(ranks == nullptr || ranks->is_first()) {
+  if (!checkpoint_.resume) return;
+  std::optional<std::string> bytes;
+  if (ranks_ == nullptr) {
+    bytes = file_content();
+  } else {
+    agreed(&ranks_->communicator(), [&] {
+      if (writes_) bytes = file_content();
+    });
+    // No file is empty.
+    const std::string sent = ranks_->communicator().broadcast(bytes.value_or(""), 0);
+    if (!sent.empty()) bytes = sent;
+  }
+  if (bytes) read(*bytes);
 }
 
 Journal::~Journal() {
   if (!is_frozen_) freeze();
 }
 
-void Journal::read() {
-  const std::string bytes = read_sealed(kFormat, checkpoint_.path);
+std::optional<std::string> Journal::file_content() const {
+  if (!std::filesystem::exists(checkpoint_.path)) return std::nullopt;
+  return read_sealed(kFormat, checkpoint_.path);
+}
+
+void Journal::read(const std::string& bytes) {
   const std::string_view content = unsealed(kFormat, bytes, checkpoint_.path);
   std::vector<Frame> frames;
   Fingerprint of_file;
@@ -211,7 +233,7 @@ void Journal::in_loop(const ArchiveFunction& state) {
 }
 
 void Journal::write() {
-  if (!has_news_) return;
+  if (!has_news_ || !writes_) return;
   try {
     Archive content;
     content(fingerprint_, frames_);
@@ -237,7 +259,7 @@ void Journal::finish() {
   if (control_.is_stopped() && !is_frozen_) freeze();
   if (is_frozen_) return;
   is_frozen_ = true;
-  if (checkpoint_.keep) return;
+  if (checkpoint_.keep || !writes_) return;
   try {
     checkpoint_.remove();
   } catch (const Error& error) {

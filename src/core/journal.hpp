@@ -26,6 +26,7 @@
 #include "core/archive.hpp"
 #include "core/clock.hpp"
 #include "core/control.hpp"
+#include "core/ranks.hpp"
 #include "mfga/checkpoint.hpp"
 
 namespace mfga {
@@ -44,8 +45,10 @@ class Journal {
   using ArchiveFunction = std::function<void(Archive&)>;
 
   // Reads the file if it is to go on from it: throws Error if that is of another computation. Then the clock
-  // goes on as well. The others must live as long.
-  Journal(const Checkpoint& checkpoint, Fingerprint fingerprint, WorkClock& clock, Control& control);
+  // goes on as well. The others must live as long. Of several ranks (null: there are none) all go on, and the
+  // first alone reads and writes.
+  Journal(const Checkpoint& checkpoint, Fingerprint fingerprint, WorkClock& clock, Control& control,
+          Ranks* ranks = nullptr);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
   // Of a computation that has failed, all that is there is kept.
@@ -86,12 +89,14 @@ class Journal {
   };
   friend void archive(Archive& bytes, Frame& frame);
 
-  void read();
+  // The content of the file; nothing: there is none.
+  [[nodiscard]] std::optional<std::string> file_content() const;
+  void read(const std::string& bytes);
   [[nodiscard]] bool is_recording() const { return !is_frozen_ && std::this_thread::get_id() == owner_; }
   [[nodiscard]] std::optional<Entry> take(std::string_view label);
   void enter(std::string_view label);
   void load(std::string_view bytes, const ArchiveFunction& values) const;
-  [[nodiscard]] bool is_due() const { return seconds_since(last_write_) >= checkpoint_.every; }
+  [[nodiscard]] bool is_due() const { return writes_ && seconds_since(last_write_) >= checkpoint_.every; }
   void write();
   // Writes what there is, and records nothing from now on.
   void freeze();
@@ -100,6 +105,8 @@ class Journal {
   Fingerprint fingerprint_;
   WorkClock& clock_;
   Control& control_;
+  Ranks* ranks_;
+  bool writes_;
   std::thread::id owner_ = std::this_thread::get_id();
   std::vector<Frame> frames_ = std::vector<Frame>(1);  // from the whole computation inwards
   std::deque<Frame> to_enter_;                         // inner ones of the file, not yet entered in this run

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/ranked_rows.hpp"
 #include "core/row_combinations.hpp"
 #include "core/vectorise.hpp"
 
@@ -79,11 +80,8 @@ BlockedRows::BlockedRows(const TableView& table, const std::vector<InputColumn>&
     : table_(std::make_shared<const TableView>(table)),
       rows_(table.rows),
       total_weight_(static_cast<double>(table.rows)) {
-  if (!table.pieces.empty()) col_stride_ = table.pieces.front().col_stride;
-  is_direct_ = std::ranges::all_of(table.pieces, [&](const TableView::Piece& piece) {
-    return piece.doubles != nullptr && piece.col_stride == col_stride_;
-  });
-  has_sources_ = table.has_sources();
+  elsewhere_ = rows_elsewhere(table);
+  look_at_pieces();
   for (const InputColumn& input : inputs) {
     const bool is_warped = input.warp.kind() != ScaleKind::kStandard;
     if (is_warped)
@@ -94,6 +92,27 @@ BlockedRows::BlockedRows(const TableView& table, const std::vector<InputColumn>&
     standardiser_.means.push_back(input.mean);
     standardiser_.inverse_deviations.push_back((is_warped ? 1.0 : input.stretch) / input.deviation);
   }
+}
+
+void BlockedRows::look_at_pieces() {
+  is_direct_ = true;
+  has_sources_ = false;
+  bool is_first = true;
+  for (const TableView::Piece& piece : table_->pieces) {
+    if (piece.source != nullptr && piece.source == elsewhere_) continue;
+    if (std::exchange(is_first, false)) col_stride_ = piece.col_stride;
+    is_direct_ = is_direct_ && piece.doubles != nullptr && piece.col_stride == col_stride_;
+    has_sources_ = has_sources_ || piece.source != nullptr;
+  }
+}
+
+Index BlockedRows::first_own_row() const {
+  return elsewhere_ == nullptr ? 0 : elsewhere_->ranks().own_blocks(blocks()).first * kBlockRows;
+}
+
+Index BlockedRows::end_of_own_rows() const {
+  return elsewhere_ == nullptr ? rows_
+                               : std::min(elsewhere_->ranks().own_blocks(blocks()).end * kBlockRows, rows_);
 }
 
 BlockedRows BlockedRows::unscaled(const TableView& table) {
@@ -150,7 +169,10 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions, Workers* worke
   result.kept_blocks_ = nullptr;
   result.rows_ = static_cast<Index>(positions.size());
   std::vector<Index> chosen;
-  for (const Index position : positions) chosen.push_back(row_of_table(position));
+  for (const Index position : positions) chosen.push_back(row_of_all(position));
+  if (all_table_ != nullptr) result.table_ = all_table_;
+  result.all_table_ = nullptr;
+  result.all_chosen_ = nullptr;
   result.chosen_ = std::make_shared<const std::vector<Index>>(std::move(chosen));
   std::vector<double> some_weights;
   if (weights_ != nullptr) {
@@ -158,9 +180,45 @@ BlockedRows BlockedRows::subset(std::span<const Index> positions, Workers* worke
       some_weights.push_back((*weights_)[static_cast<std::size_t>(position)]);
   }
   result = result.weighted(std::move(some_weights));
-  result.copy_into_memory();
+  if (elsewhere_ != nullptr) {
+    result.bring_own_rows();
+  } else {
+    result.copy_into_memory();
+  }
   result.keep_warped_values(workers);
   return result;
+}
+
+void BlockedRows::bring_own_rows() {
+  if (rows_ == 0) return;
+  if (rows_ <= elsewhere_->most_copied() / std::max<Index>(table_->cols, 1)) {
+    copied_rows_ = std::make_shared<const Matrix>(elsewhere_->collect(*table_, *chosen_));
+    table_ = std::make_shared<const TableView>(copied_rows_->view());
+    chosen_ = nullptr;
+    elsewhere_ = nullptr;
+    look_at_pieces();
+    return;
+  }
+  copied_rows_ = std::make_shared<const Matrix>(elsewhere_->fetch(*table_, *chosen_));
+  all_table_ = table_;
+  all_chosen_ = chosen_;
+  // Those that came are behind all others.
+  TableView table = *table_;
+  if (copied_rows_->rows > 0) {
+    TableView::Piece piece = TableView(copied_rows_->view()).pieces.front();
+    piece.first_row = table.rows;
+    table.pieces.push_back(piece);
+    table.rows += piece.rows;
+  }
+  std::vector<Index> chosen = *chosen_;
+  Index next = table_->rows;
+  for (Index n = first_own_row(); n < end_of_own_rows(); ++n) {
+    Index& row = chosen[static_cast<std::size_t>(n)];
+    if (table_->piece_of(row).source == elsewhere_) row = next++;
+  }
+  chosen_ = std::make_shared<const std::vector<Index>>(std::move(chosen));
+  table_ = std::make_shared<const TableView>(std::move(table));
+  look_at_pieces();
 }
 
 void BlockedRows::copy_into_memory() {
@@ -204,9 +262,10 @@ void BlockedRows::keep_warped_values(Workers* workers) {
   // What is not in memory is read once for all inputs.
   std::vector<double> block(static_cast<std::size_t>(has_sources_ ? kBlockRows * table_->cols : 0));
   std::vector<Index> read;
-  for (Index first = 0; first < rows_ && has_sources_; first += kBlockRows) {
+  const Index own_end = end_of_own_rows();
+  for (Index first = first_own_row(); first < own_end && has_sources_; first += kBlockRows) {
     read.clear();
-    for (Index n = first; n < std::min(first + kBlockRows, rows_); ++n) read.push_back(row_of_table(n));
+    for (Index n = first; n < std::min(first + kBlockRows, own_end); ++n) read.push_back(row_of_table(n));
     table_->read(read, kBlockRows, block.data());
     for (Index i = 0; i < n_warped; ++i) {
       const auto j = static_cast<std::size_t>(warped_[static_cast<std::size_t>(i)].position());
@@ -217,11 +276,12 @@ void BlockedRows::keep_warped_values(Workers* workers) {
   const auto keep = [&](Index i) {
     const WarpedInput& input = warped_[static_cast<std::size_t>(i)];
     const auto j = static_cast<std::size_t>(input.position());
-    for (Index n = 0; n < rows_; ++n) {
+    const Index own_first = first_own_row();
+    for (Index n = own_first; n < own_end; ++n) {
       const double value = has_sources_ ? values(i, n) : (*table_)(row_of_table(n), standardiser_.columns[j]);
       values(i, n) = (value - standardiser_.means[j]) * standardiser_.inverse_deviations[j];
     }
-    input.warp(values.row(i), rows_);
+    input.warp(values.row(i) + own_first, own_end - own_first);
   };
   if (workers != nullptr) {
     workers->run(n_warped, keep);
@@ -371,7 +431,7 @@ RowBlock BlockedRows::load(Index block, Arena& arena) const {
     result.square_norms = result.input(result.inputs);
   } else {
     // Past the end of a full block come the first rows of the next.
-    const Index last = count == kBlockRows ? rows_ - 1 : first + count - 1;
+    const Index last = count == kBlockRows ? end_of_own_rows() - 1 : first + count - 1;
     result = convert(count, arena, [&](Index r) { return std::min(first + r, last); });
   }
   result.first_row = first;
@@ -379,10 +439,26 @@ RowBlock BlockedRows::load(Index block, Arena& arena) const {
   return result;
 }
 
+RowBlock BlockedRows::gather_from_ranks(std::span<const Index> rows, Arena& arena) const {
+  std::vector<Index> of_all;
+  for (const Index row : rows) of_all.push_back(row_of_all(row));
+  BlockedRows here = *this;
+  here.elsewhere_ = nullptr;
+  const Matrix numbers = elsewhere_->collect(all_table_ != nullptr ? *all_table_ : *table_, of_all);
+  here.table_ = std::make_shared<const TableView>(numbers.view());
+  here.chosen_ = nullptr;
+  here.warped_values_ = nullptr;
+  here.look_at_pieces();
+  const auto count = static_cast<Index>(rows.size());
+  return here.convert(count, arena, [&](Index r) { return std::min(r, count - 1); });
+}
+
 RowBlock BlockedRows::gather(std::span<const Index> rows, Arena& arena) const {
   const auto count = static_cast<Index>(rows.size());
   RowBlock result =
-      convert(count, arena, [&](Index r) { return rows[static_cast<std::size_t>(std::min(r, count - 1))]; });
+      elsewhere_ != nullptr ? gather_from_ranks(rows, arena) : convert(count, arena, [&](Index r) {
+        return rows[static_cast<std::size_t>(std::min(r, count - 1))];
+      });
   if (weights_ != nullptr) {
     double* some = arena.take(result.stride);
     for (Index r = 0; r < count; ++r)
@@ -417,70 +493,6 @@ RowBlock BlockedRows::single_row(const double* row, Arena& arena) const {
   block.values = values;
   block.square_norms = norm;
   return block;
-}
-
-Index shard_count(Index blocks, Index accumulator_size) {
-  constexpr Index kMostShards = 32;
-  constexpr Index kFewestShards = 8;
-  constexpr Index kAccumulatorBudget = Index{8} << 20;  // numbers, 64 MiB
-  const Index affordable = kAccumulatorBudget / std::max<Index>(accumulator_size, 1);
-  return std::min(blocks, std::clamp(affordable, kFewestShards, kMostShards));
-}
-
-namespace {
-
-// Calls fill(shard, partial) for every shard, wherever that is done.
-void run_shards(Workers& workers, Index shards, Index size, double* partials,
-                const std::function<void(Index, double*)>& fill) {
-  if (workers.backend() != nullptr) {
-    workers.backend()->run(shards, size, partials, fill);
-  } else {
-    workers.run(shards, [&](Index shard) { fill(shard, partials + shard * size); });
-  }
-}
-
-}  // namespace
-
-void for_each_block(const BlockedRows& rows, Workers& workers,
-                    const std::function<void(const RowBlock&, Arena&)>& body) {
-  const Index shards = shard_count(rows.blocks(), 1);
-  workers.run(shards, [&](Index shard) {
-    const auto lease = workers.arenas.lend();
-    for (Index b = shard * rows.blocks() / shards; b < (shard + 1) * rows.blocks() / shards; ++b) {
-      workers.check();
-      const Arena::Scope scope(*lease);
-      body(rows.load(b, *lease), *lease);
-    }
-  });
-}
-
-void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out, double initial,
-                        const std::function<void(const RowBlock&, Arena&, double*)>& body,
-                        const std::function<void(double*, const double*)>& merge) {
-  const auto size = static_cast<Index>(out.size());
-  const Index shards = shard_count(rows.blocks(), size);
-  const auto lease = workers.arenas.lend();
-  const Arena::Scope partial_scope(*lease);
-  double* partials = (*lease).take(std::max<Index>(shards * size, 1));
-  run_shards(workers, shards, size, partials, [&](Index shard, double* partial) {
-    std::fill_n(partial, size, initial);
-    const auto task_lease = workers.arenas.lend();
-    for (Index b = shard * rows.blocks() / shards; b < (shard + 1) * rows.blocks() / shards; ++b) {
-      workers.check();
-      const Arena::Scope scope(*task_lease);
-      body(rows.load(b, *task_lease), *task_lease, partial);
-    }
-  });
-  std::fill(out.begin(), out.end(), initial);
-  for (Index shard = 0; shard < shards; ++shard) merge(out.data(), partials + shard * size);
-}
-
-void sum_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out,
-                     const std::function<void(const RowBlock&, Arena&, double*)>& body) {
-  const auto size = static_cast<Index>(out.size());
-  reduce_over_blocks(rows, workers, out, 0, body, [size](double* sums, const double* partial) {
-    for (Index i = 0; i < size; ++i) sums[i] += partial[i];
-  });
 }
 
 }  // namespace mfga

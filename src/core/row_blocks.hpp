@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "core/arena.hpp"
+#include "core/ranks.hpp"
 #include "core/row_kernels.hpp"
 #include "core/warped_input.hpp"
 #include "core/workers.hpp"
 #include "mfga/views.hpp"
 
 namespace mfga {
+
+class RowsElsewhere;  // core/ranked_rows.hpp
 
 // Measured at 90 inputs on a core with 1 MiB of L2: 384 to 512 rows are 10 % faster than 256, which spend
 // more of their time on adding up vector lanes; larger blocks leave the second-level cache.
@@ -70,7 +73,8 @@ struct RowBlock {
 
 // A table, or some of its rows in any order, seen through the standardisation. Blocks are converted whenever
 // they are needed, so the table is in memory once; or, if asked for, all of them once. Rows may have weights,
-// which go with them wherever they go.
+// which go with them wherever they go. Where ranks have different rows, each loads its own blocks only, and
+// subset and gather are for all ranks together.
 class BlockedRows {
  public:
   BlockedRows(const TableView& table, const std::vector<InputColumn>& inputs);
@@ -112,6 +116,11 @@ class BlockedRows {
   [[nodiscard]] RowBlock single_row(const double* row, Arena& arena) const;
 
  private:
+  // The row of the table that a row of all ranks is, where that is another.
+  [[nodiscard]] Index row_of_all(Index position) const {
+    return all_chosen_ == nullptr ? row_of_table(position)
+                                  : (*all_chosen_)[static_cast<std::size_t>(position)];
+  }
   [[nodiscard]] Index row_of_table(Index position) const {
     return chosen_ == nullptr ? position : (*chosen_)[static_cast<std::size_t>(position)];
   }
@@ -130,6 +139,13 @@ class BlockedRows {
   }
   void keep_warped_values(Workers* workers);
   void copy_into_memory();
+  // Where ranks have different rows: has those of its own blocks brought here.
+  void bring_own_rows();
+  void look_at_pieces();
+  // The rows that are here.
+  [[nodiscard]] Index first_own_row() const;
+  [[nodiscard]] Index end_of_own_rows() const;
+  [[nodiscard]] RowBlock gather_from_ranks(std::span<const Index> rows, Arena& arena) const;
   // The numbers of a row of the table that are inputs, each at the place of its column.
   void copy_row(Index row, double* out) const;
   // Standardised numbers of `count` rows, before they are warped: puts 0, or what tells of them, where
@@ -138,6 +154,10 @@ class BlockedRows {
 
   std::shared_ptr<const TableView> table_;
   std::shared_ptr<const Matrix> copied_rows_;  // if the table is a copy of some rows: these
+  const RowsElsewhere* elsewhere_ = nullptr;   // if other ranks have some rows of the table
+  // Then, where rows were brought here, the table and its rows as all ranks know them.
+  std::shared_ptr<const TableView> all_table_;
+  std::shared_ptr<const std::vector<Index>> all_chosen_;
   bool is_direct_ = true;     // doubles with one distance of columns; others are copied block by block
   bool has_sources_ = false;  // some are not in memory
   Index col_stride_ = 1;
@@ -156,7 +176,10 @@ class BlockedRows {
   double total_weight_;
 };
 
-// Calls body(block, arena) for every block, in parallel.
+// The blocks that loops look at here: all, or those of this rank.
+[[nodiscard]] BlockRange own_blocks(const BlockedRows& rows, const Workers& workers);
+
+// Calls body(block, arena) for every block, in parallel; with several ranks, for the blocks of this one.
 void for_each_block(const BlockedRows& rows, Workers& workers,
                     const std::function<void(const RowBlock&, Arena&)>& body);
 
@@ -172,6 +195,10 @@ void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<dou
 // added in order.
 void sum_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out,
                      const std::function<void(const RowBlock&, Arena&, double* accumulator)>& body);
+
+// Where for_each_block has set numbers for the rows of its blocks, one for each of all rows: sets those of
+// the other ranks' blocks.
+void share_rows(const BlockedRows& rows, const Workers& workers, std::span<double> numbers);
 
 // The number of shards, and so of accumulators, for this many blocks and numbers per accumulator.
 [[nodiscard]] Index shard_count(Index blocks, Index accumulator_size);

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 
 #include "core/arena.hpp"
 #include "core/control.hpp"
@@ -12,16 +11,7 @@
 namespace mfga {
 
 class Device;  // device/device.hpp
-
-// Who computes the shards of a loop over rows (core/row_blocks.hpp): the threads of this process, unless
-// there is another backend, which may leave some of them to others that have those rows.
-class ShardBackend {
- public:
-  virtual ~ShardBackend() = default;
-  // Calls fill(shard, partials + shard * size) for every shard; afterwards all partial results are there.
-  virtual void run(Index shards, Index size, double* partials,
-                   const std::function<void(Index shard, double* partial)>& fill) = 0;
-};
+class Ranks;   // core/ranks.hpp
 
 class Workers {
  public:
@@ -53,8 +43,9 @@ class Workers {
     if (control_ != nullptr) control_->show(state);
   }
 
-  [[nodiscard]] ShardBackend* backend() const { return backend_; }
-  void set_backend(ShardBackend* backend) { backend_ = backend; }
+  // The processes that work on the same rows; null: there are no others.
+  [[nodiscard]] Ranks* ranks() const { return ranks_; }
+  void set_ranks(Ranks* ranks) { ranks_ = ranks; }
 
   // An accelerator for work that is worth it; null: there is none.
   [[nodiscard]] Device* device() const { return device_; }
@@ -71,7 +62,7 @@ class Workers {
   std::unique_ptr<ThreadPool> own_pool_;
   ThreadPool& pool_;
   Control* control_ = nullptr;
-  ShardBackend* backend_ = nullptr;
+  Ranks* ranks_ = nullptr;
   Device* device_ = nullptr;
   std::atomic<bool> device_is_used_ = false;
 };

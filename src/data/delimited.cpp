@@ -14,6 +14,7 @@
 #include "data/format_detection.hpp"
 #include "data/number_text.hpp"
 #include "data/target_column.hpp"
+#include "mfga/communicator.hpp"
 
 namespace mfga {
 namespace {
@@ -157,7 +158,49 @@ void DelimitedReader::read_in_parts(const ColumnPlan& plan, ThreadPool& pool, In
   }
 }
 
+// A part ends with the line in which its last byte is, or with the row if lines may be within quotes.
+void DelimitedReader::divide(Communicator& ranks, ThreadPool& pool) {
+  const auto bytes_before = [&](int rank) { return std::ssize(data_) * rank / ranks.size(); };
+  const char* const begin = data_.data();
+  const char* const end = begin + data_.size();
+  const auto line_after = [&](int rank) {
+    if (bytes_before(rank) == 0) return begin;
+    const char* const newline = line_end(begin + bytes_before(rank) - 1, end);
+    return newline == end ? end : newline + 1;
+  };
+  const auto row_after = [&](int rank) {
+    if (bytes_before(rank) == 0) return begin;
+    return begin + part_of(data_, layout_, Quoting::kPossible, bytes_before(rank)).size();
+  };
+  std::string_view own(line_after(ranks.rank()), line_after(ranks.rank() + 1));
+  const bool has_quotes = own.find('"') != std::string_view::npos;
+  const std::vector<std::string> quotes = ranks.all_gather(has_quotes ? "quotes" : "");
+  if (std::ranges::any_of(quotes, [](const std::string& said) { return !said.empty(); }))
+    own = {row_after(ranks.rank()), row_after(ranks.rank() + 1)};
+  const TextRows rows = locate_rows(own, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
+  RowCounts counts{rows.rows(), rows.leading_comments, rows.inner_comments,
+                   std::count(own.begin(), own.end(), '\n')};
+  const std::vector<std::string> all =
+      ranks.all_gather({reinterpret_cast<const char*>(&counts), sizeof counts});  // NOLINT
+  RowCounts before;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    if (rank == ranks.rank()) data_line_ += before.lines;
+    std::memcpy(&counts, all[static_cast<std::size_t>(rank)].data(), sizeof counts);
+    (before.rows == 0 ? before.leading_comments : before.inner_comments) += counts.leading_comments;
+    before.inner_comments += counts.inner_comments;
+    before.rows += counts.rows;
+    before.lines += counts.lines;
+  }
+  of_all_ranks_ = before;
+  data_ = own;
+}
+
 void DelimitedReader::conclude(Index rows, Index leading_comments, Index inner_comments, Table& table) const {
+  if (of_all_ranks_) {
+    rows = of_all_ranks_->rows;
+    leading_comments = of_all_ranks_->leading_comments;
+    inner_comments = of_all_ranks_->inner_comments;
+  }
   if (rows == 0) {
     throw Error(
         ErrorKind::kBadData,

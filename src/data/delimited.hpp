@@ -28,6 +28,7 @@ class DelimitedReader final : public TableReader {
   void conclude(Index rows, Index leading_comments, Index inner_comments, Table& table) const override;
   [[nodiscard]] std::vector<std::vector<std::string>> texts(std::span<const Index> columns,
                                                             ThreadPool& pool) const override;
+  void divide(Communicator& ranks, ThreadPool& pool) override;
 
  private:
   // Where the fields of a row go.
@@ -61,6 +62,13 @@ class DelimitedReader final : public TableReader {
   std::string_view data_;     // the text below the header
   Index data_line_ = 1;       // line on which that begins
   Index comments_above_ = 0;  // comment lines above the header
+  struct RowCounts {
+    Index rows = 0;
+    Index leading_comments = 0;
+    Index inner_comments = 0;
+    Index lines = 0;
+  };
+  std::optional<RowCounts> of_all_ranks_;  // where the reader has a part of the file
 };
 
 }  // namespace mfga

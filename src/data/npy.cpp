@@ -17,6 +17,7 @@
 #include "core/vectorise.hpp"
 #include "data/number_text.hpp"
 #include "data/text_rows.hpp"
+#include "mfga/communicator.hpp"
 
 namespace mfga {
 namespace {
@@ -204,6 +205,14 @@ std::optional<ConstMatrixView> NpyReader::stored_numbers() const {
   if (number_size_ != sizeof(double) || !aligned) return std::nullopt;
   const Index n_columns = std::ssize(columns());
   return ConstMatrixView{reinterpret_cast<const double*>(data_.data()), rows_, n_columns, n_columns, 1};
+}
+
+void NpyReader::divide(Communicator& ranks, ThreadPool& /*pool*/) {
+  const Index first = rows_ * ranks.rank() / ranks.size();
+  const Index end = rows_ * (ranks.rank() + 1) / ranks.size();
+  data_ = {row_bytes(first), row_bytes(end)};
+  first_row_ += first;
+  rows_ = end - first;
 }
 
 TextFields NpyReader::read(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {

@@ -23,6 +23,7 @@ class NpyReader final : public TableReader {
   void conclude(Index /*rows*/, Index /*leading_comments*/, Index /*inner_comments*/,
                 Table& /*table*/) const override {}
   [[nodiscard]] std::optional<ConstMatrixView> stored_numbers() const override;
+  void divide(Communicator& ranks, ThreadPool& pool) override;
 
  private:
   [[noreturn]] void fail(std::string_view found) const;

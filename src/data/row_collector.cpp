@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
+#include "core/row_blocks.hpp"
 #include "data/text_rows.hpp"
 
 namespace mfga {
@@ -134,6 +136,21 @@ std::shared_ptr<const StoredRows> RowCollector::stored(const std::vector<TextLev
     columns.texts.push_back(std::move(text));
   }
   return store_.finish(std::move(columns), most_copied);
+}
+
+Matrix in_memory(const RowSource& rows, const std::string& path, ThreadPool& pool) {
+  Matrix values = allocate_matrix(path, rows.rows(), rows.cols());
+  pool.run((values.rows + kBlockRows - 1) / kBlockRows, [&](Index block) {
+    std::vector<Index> some(static_cast<std::size_t>(std::min(kBlockRows, values.rows - block * kBlockRows)));
+    std::iota(some.begin(), some.end(), block * kBlockRows);
+    std::vector<double> numbers(some.size() * static_cast<std::size_t>(values.cols));
+    rows.read(some, std::ssize(some), numbers.data());
+    for (std::size_t n = 0; n < some.size(); ++n) {
+      for (Index j = 0; j < values.cols; ++j)
+        values(some[n], j) = numbers[static_cast<std::size_t>(j) * some.size() + n];
+    }
+  });
+  return values;
 }
 
 }  // namespace mfga

@@ -65,4 +65,7 @@ class RowCollector {
   Index inner_comments_ = 0;
 };
 
+// Rows that are kept on disk, in memory.
+[[nodiscard]] Matrix in_memory(const RowSource& rows, const std::string& path, ThreadPool& pool);
+
 }  // namespace mfga

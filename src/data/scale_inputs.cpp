@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/random.hpp"
+#include "core/ranked_rows.hpp"
 #include "core/short_number.hpp"
 #include "core/weight_unit.hpp"
 
@@ -166,8 +167,8 @@ Matrix numbers_of(const TableView& x, std::span<const Index> rows, std::span<con
   std::vector<double> block(static_cast<std::size_t>(kBlockRows * x.cols));
   for (Index first = 0; first < numbers.cols; first += kBlockRows) {
     const Index count = std::min(kBlockRows, numbers.cols - first);
-    x.read(rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), kBlockRows,
-           block.data());
+    read_rows(x, rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), kBlockRows,
+              block.data());
     for (Index i = 0; i < numbers.rows; ++i) {
       const InputColumn& input = inputs[static_cast<std::size_t>(some[static_cast<std::size_t>(i)])];
       std::copy_n(block.data() + input.column * kBlockRows, count, numbers.row(i) + first);

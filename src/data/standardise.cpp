@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ranked_rows.hpp"
 #include "core/vectorise.hpp"
 #include "mfga/error.hpp"
 
@@ -15,17 +16,34 @@ namespace {
 // A column whose deviation is below this fraction of its largest value is constant but for rounding.
 constexpr double kConstantTolerance = 1e-13;
 
-void refuse_not_finite(const TableView& x) {
-  for (Index i = 0; i < x.rows; ++i) {
-    for (Index j = 0; j < x.cols; ++j) {
-      if (!std::isinf(x(i, j))) continue;
-      throw Error(
-          ErrorKind::kBadData,
-          fmt::format("x has the value {} in row {}, column {}; every value must be a finite number, or "
-                      "NaN where it is missing",
-                      x(i, j), i, j));
-    }
-  }
+// The numbers of a row, which may be one of another rank.
+std::vector<double> numbers_of_row(const TableView& x, Index row) {
+  std::vector<double> numbers(static_cast<std::size_t>(x.cols));
+  read_rows(x, {&row, 1}, 1, numbers.data());
+  return numbers;
+}
+
+void refuse_not_finite(const TableView& x, const BlockedRows& rows, Workers& workers) {
+  auto first = static_cast<double>(x.rows);  // of the rows with such a value
+  reduce_over_blocks(
+      rows, workers, {&first, 1}, first,
+      [](const RowBlock& block, Arena& /*arena*/, double* out) {
+        for (Index j = 0; j < block.inputs; ++j) {
+          for (Index n = 0; n < block.rows; ++n) {
+            if (std::isinf(block.input(j)[n]))
+              *out = std::min(*out, static_cast<double>(block.first_row + n));
+          }
+        }
+      },
+      [](double* out, const double* partial) { *out = std::min(*out, *partial); });
+  const auto i = static_cast<Index>(first);
+  if (i == x.rows) return;
+  const std::vector<double> row = numbers_of_row(x, i);
+  const auto infinite = std::ranges::find_if(row, [](double value) { return std::isinf(value); });
+  throw Error(ErrorKind::kBadData,
+              fmt::format("x has the value {} in row {}, column {}; every value must be a finite number, or "
+                          "NaN where it is missing",
+                          *infinite, i, infinite - row.begin()));
 }
 
 // sum += w (x_n - shift) and square += w (x_n - shift)^2
@@ -89,13 +107,29 @@ std::vector<PresentSums> present_sums(const BlockedRows& rows, std::span<const d
   return result;
 }
 
-// The first finite value of a column; 0 if there is none.
-double first_finite(const TableView& x, Index column, std::span<const double> weights) {
-  for (Index n = 0; n < x.rows; ++n) {
-    const bool counts = weights.empty() || weights[static_cast<std::size_t>(n)] > 0;
-    if (counts && std::isfinite(x(n, column))) return x(n, column);
-  }
-  return 0;
+// The first finite values of some columns; 0 where there is none.
+std::vector<double> first_finite(const TableView& x, const BlockedRows& rows,
+                                 std::span<const std::size_t> columns, Workers& workers) {
+  const auto none = static_cast<double>(x.rows);
+  std::vector<double> first(columns.size());  // rows
+  reduce_over_blocks(
+      rows, workers, first, none,
+      [&](const RowBlock& block, Arena& /*arena*/, double* out) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          const double* const values = block.input(static_cast<Index>(columns[i]));
+          for (Index n = 0; n < block.rows && out[i] == none; ++n) {
+            const bool counts = block.weights == nullptr || block.weights[n] > 0;
+            if (counts && std::isfinite(values[n])) out[i] = static_cast<double>(block.first_row + n);
+          }
+        }
+      },
+      [&](double* out, const double* partial) {
+        for (std::size_t i = 0; i < columns.size(); ++i) out[i] = std::min(out[i], partial[i]);
+      });
+  std::vector<double> result;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    result.push_back(first[i] == none ? 0 : numbers_of_row(x, static_cast<Index>(first[i]))[columns[i]]);
+  return result;
 }
 
 // The sums of each column and of its squares, [2 x columns]. They are taken of differences to the first row,
@@ -192,19 +226,18 @@ Standardisation fit_standardisation(const TableView& x, Workers& workers, std::s
   if (x.rows == 0) return result;
   const BlockedRows rows =
       BlockedRows::unscaled(x).weighted(std::vector<double>(weights.begin(), weights.end()));
-  std::vector<double> first_row;
   const auto counted = std::ranges::find_if(weights, [](double weight) { return weight > 0; });
   const Index first = counted == weights.end() ? 0 : counted - weights.begin();
-  for (Index j = 0; j < x.cols; ++j) first_row.push_back(x(first, j));
+  std::vector<double> first_row = numbers_of_row(x, first);
   std::vector<double> sums = shifted_sums(rows, first_row, workers);
   std::vector<double> total_weights(first_row.size(), rows.total_weight());
   result.missing.resize(first_row.size());
   std::vector<std::size_t> unclear;  // some values are missing, or infinite
   for (std::size_t j = 0; j < first_row.size(); ++j) {
-    if (!std::isnan(sums[j])) continue;
-    unclear.push_back(j);
-    first_row[j] = first_finite(x, static_cast<Index>(j), weights);
+    if (std::isnan(sums[j])) unclear.push_back(j);
   }
+  const std::vector<double> found = first_finite(x, rows, unclear, workers);
+  for (std::size_t i = 0; i < unclear.size(); ++i) first_row[unclear[i]] = found[i];
   const std::vector<PresentSums> present = present_sums(rows, first_row, unclear, workers);
   for (std::size_t i = 0; i < unclear.size(); ++i) {
     const std::size_t j = unclear[i];
@@ -228,7 +261,7 @@ Standardisation fit_standardisation(const TableView& x, Workers& workers, std::s
     constexpr double kLargest = std::numeric_limits<double>::max() / 4;
     for (const std::size_t column : out_of_range) {
       if (largest[column] < kLargest) continue;
-      refuse_not_finite(x);
+      refuse_not_finite(x, rows, workers);
       throw Error(
           ErrorKind::kBadData,
           fmt::format("the values of column {} differ by more than {:.2g}, too much to be standardised; "

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "core/ranks.hpp"
 #include "core/row_blocks.hpp"
 #include "data/column_lookup.hpp"
 #include "data/delimited.hpp"
@@ -19,6 +20,7 @@
 #include "data/npy.hpp"
 #include "data/number_styles.hpp"
 #include "data/number_text.hpp"
+#include "data/ranked_reading.hpp"
 #include "data/row_collector.hpp"
 #include "data/table_parts.hpp"
 #include "data/table_reader.hpp"
@@ -81,7 +83,9 @@ struct TableFile::Impl {
       : path(file_path == kStandardInput ? "standard input" : file_path),
         options(read_options),
         parts(file_path, options),
-        reader(&parts.reader()) {}
+        reader(&parts.reader()) {
+    divide(parts, file_path, options);
+  }
 
   Impl(std::string_view bytes, const std::string& source, const ReadOptions& read_options)
       : path(source), options(read_options), parts(bytes, source, options), reader(&parts.reader()) {}
@@ -177,7 +181,8 @@ struct TableFile::Impl {
     if (options.only_row > 0) return false;
     if (parts.are_several() || !options.cache.empty()) return true;
     // A large file should not be in memory as a whole either.
-    const auto most = static_cast<double>(options.most_bytes);
+    auto most = static_cast<double>(options.most_bytes);
+    if (const Communicator* const ranks = reading_ranks(options)) most *= ranks->size();
     return most > 0 && (parts.bytes() > most || parts.estimated_bytes(plan, pool) > most);
   }
 
@@ -202,20 +207,8 @@ struct TableFile::Impl {
         static_cast<double>(table.rows()) * static_cast<double>(table.cols()) * sizeof(double);
     const bool has_room = options.most_bytes == 0 || bytes <= static_cast<double>(options.most_bytes);
     if (!options.cache.empty() || !has_room) return;
-    Matrix values = allocate_matrix(path, table.rows(), table.cols());
-    pool.run((values.rows + kBlockRows - 1) / kBlockRows, [&](Index block) {
-      std::vector<Index> rows(
-          static_cast<std::size_t>(std::min(kBlockRows, values.rows - block * kBlockRows)));
-      std::iota(rows.begin(), rows.end(), block * kBlockRows);
-      std::vector<double> numbers(rows.size() * static_cast<std::size_t>(values.cols));
-      table.stored->read(rows, std::ssize(rows), numbers.data());
-      for (std::size_t n = 0; n < rows.size(); ++n) {
-        for (Index j = 0; j < values.cols; ++j)
-          values(rows[n], j) = numbers[static_cast<std::size_t>(j) * rows.size() + n];
-      }
-    });
+    table.values = in_memory(*table.stored, path, pool);
     table.stored = nullptr;
-    table.values = std::move(values);
   }
 
   // Says which of the predictors are missing how often; `count` tells of a slot.
@@ -287,6 +280,7 @@ TableFile TableFile::from_bytes(std::string_view bytes, const std::string& sourc
   return TableFile(std::make_unique<Impl>(bytes, source, options));
 }
 
+Communicator* TableFile::communicator() const { return reading_ranks(impl_->options); }
 const std::string& TableFile::path() const { return impl_->path; }
 std::string_view TableFile::format() const { return impl_->reader->format(); }
 bool TableFile::has_header() const { return impl_->reader->has_header(); }
@@ -326,7 +320,11 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
   choose_styles(*impl_->reader, decimal, impl_->options.decimal, plan, table.remarks);
   std::optional<RowCollector> collected;
   TextFields texts;
-  if (impl_->are_stored(plan, pool)) {
+  const auto read_rows = [&] {
+    if (!impl_->are_stored(plan, pool)) {
+      texts = impl_->read_plan(plan, pool, table);
+      return;
+    }
     impl_->describe(plan, table);
     collected.emplace(plan, impl_->reader->missing_marks(), table.target_name, impl_->options.cache);
     impl_->parts.read(plan, pool, impl_->bytes_of_part(), [&](RowsRead& rows, const std::string& of) {
@@ -336,9 +334,10 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
     impl_->reader->conclude(collected->rows(), collected->leading_comments(), collected->inner_comments(),
                             table);
     collected->finish(table);
-  } else {
-    texts = impl_->read_plan(plan, pool, table);
-  }
+  };
+  if (communicator() != nullptr) refuse_texts(*impl_->reader, plan, path());
+  agreed(communicator(), read_rows);
+  if (communicator() != nullptr && target) share_labels(table, *communicator());
   if (plan.texts.empty() && !collected) {
     table.columns = std::move(names);
     impl_->count_missing(predictors, plan, texts, {}, table);

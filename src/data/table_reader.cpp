@@ -12,6 +12,11 @@
 
 namespace mfga {
 
+void TableReader::divide(Communicator& /*ranks*/, ThreadPool& /*pool*/) {
+  throw Error(ErrorKind::kInvalidArgument,
+              fmt::format("a {} file cannot be read by several ranks; expected CSV, TSV or .npy", format()));
+}
+
 std::vector<std::vector<std::string>> TableReader::texts(std::span<const Index> columns,
                                                          ThreadPool& pool) const {
   std::vector<std::vector<std::string>> result;

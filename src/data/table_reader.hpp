@@ -95,6 +95,9 @@ class TableReader {
   // format has no text.
   [[nodiscard]] virtual std::vector<std::vector<std::string>> texts(std::span<const Index> columns,
                                                                     ThreadPool& pool) const;
+  // From now on the reader has the rows of its rank's part of the file only, while `conclude` knows of all of
+  // them. For all ranks together, before anything is read.
+  virtual void divide(Communicator& ranks, ThreadPool& pool);
   // Every column, where a format stores doubles that can be used where they lie.
   [[nodiscard]] virtual std::optional<ConstMatrixView> stored_numbers() const { return std::nullopt; }
 

@@ -6,7 +6,9 @@
 #include <map>
 #include <numeric>
 
+#include "core/ranks.hpp"
 #include "core/row_blocks.hpp"
+#include "data/ranked_reading.hpp"
 #include "mfga/error.hpp"
 #include "mfga/table.hpp"
 
@@ -48,14 +50,16 @@ void TableFile::read_more_targets(std::span<const std::string> names, std::strin
                                                    path(), name));
     }
     const std::vector<double> values = only_column(numbers);
-    for (Index n = 0; n < numbers.rows(); ++n) {
-      if (!std::isnan(values[static_cast<std::size_t>(n)])) continue;
-      throw Error(
-          ErrorKind::kBadData,
-          fmt::format("{}:{}: the target \"{}\" is missing; leave the row out, for there is nothing to "
-                      "learn from it",
-                      path(), numbers.lines.line_of_row(n), name));
-    }
+    agreed(communicator(), [&] {
+      for (Index n = 0; n < numbers.rows(); ++n) {
+        if (!std::isnan(values[static_cast<std::size_t>(n)])) continue;
+        throw Error(
+            ErrorKind::kBadData,
+            fmt::format("{}:{}: the target \"{}\" is missing; leave the row out, for there is nothing to "
+                        "learn from it",
+                        path(), numbers.lines.line_of_row(n), name));
+      }
+    });
     table.target.insert(table.target.end(), values.begin(), values.end());
     table.target_names.push_back(name);
     table.target_name += "," + name;
@@ -64,6 +68,7 @@ void TableFile::read_more_targets(std::span<const std::string> names, std::strin
 
 std::vector<Index> TableFile::read_groups(std::string_view name_or_index, std::string_view option) const {
   const Table table = read(std::span<const Index>(), column(name_or_index, option));
+  if (communicator() != nullptr) return groups_among_all(table.target, *communicator());
   std::map<double, Index> places;
   std::vector<Index> groups;
   for (const double value : table.target)
@@ -80,15 +85,17 @@ std::vector<double> TableFile::read_weights(std::string_view name_or_index, std:
                 fmt::format("{}: the column of weights, \"{}\", does not hold numbers", path(), name));
   }
   std::vector<double> weights = only_column(table);
-  for (Index n = 0; n < table.rows(); ++n) {
-    const double weight = weights[static_cast<std::size_t>(n)];
-    if (!(weight >= 0)) {
-      throw Error(ErrorKind::kBadData,
-                  fmt::format("{}:{}: the weight \"{}\" is {}; expected a number that is not negative",
-                              path(), table.lines.line_of_row(n), name,
-                              std::isnan(weight) ? "missing" : fmt::format("{}", weight)));
+  agreed(communicator(), [&] {
+    for (Index n = 0; n < table.rows(); ++n) {
+      const double weight = weights[static_cast<std::size_t>(n)];
+      if (!(weight >= 0)) {
+        throw Error(ErrorKind::kBadData,
+                    fmt::format("{}:{}: the weight \"{}\" is {}; expected a number that is not negative",
+                                path(), table.lines.line_of_row(n), name,
+                                std::isnan(weight) ? "missing" : fmt::format("{}", weight)));
+      }
     }
-  }
+  });
   return weights;
 }
 

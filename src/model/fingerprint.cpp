@@ -30,33 +30,25 @@ std::string checksum_of(const std::vector<std::string>& texts) {
 }
 
 // Row by row, whatever their place in memory. Missing values are all the same.
-std::string checksum_of(const TableView& x, const Workers& workers) {
-  constexpr Index kRows = 4096;
-  std::vector<std::uint64_t> sums(static_cast<std::size_t>((x.rows + kRows - 1) / kRows));
-  workers.run(std::ssize(sums), [&](Index chunk) {
+std::string checksum_of(const TableView& x, Workers& workers) {
+  const BlockedRows rows = BlockedRows::unscaled(x);
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(rows.blocks()));
+  for_each_block(rows, workers, [&](const RowBlock& block, Arena& /*arena*/) {
     std::vector<double> row(static_cast<std::size_t>(x.cols));
-    const Index block_rows = x.has_sources() ? kBlockRows : 0;
-    std::vector<double> block(static_cast<std::size_t>(block_rows * x.cols));
-    std::vector<Index> read;
     std::uint64_t sum = 0;
-    for (Index i = chunk * kRows; i < std::min(x.rows, (chunk + 1) * kRows); ++i) {
-      const Index in_block = block_rows > 0 ? i % block_rows : 0;
-      if (block_rows > 0 && in_block == 0) {
-        read.clear();
-        for (Index n = i; n < std::min(x.rows, i + block_rows); ++n) read.push_back(n);
-        x.read(read, block_rows, block.data());
-      }
+    for (Index n = 0; n < block.rows; ++n) {
       for (Index j = 0; j < x.cols; ++j) {
-        const double value =
-            block_rows > 0 ? block[static_cast<std::size_t>(j * block_rows + in_block)] : x(i, j);
+        const double value = block.input(j)[n];
         row[static_cast<std::size_t>(j)] =
             std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
       }
       const std::span<const std::byte> raw = std::as_bytes(std::span(row));
       sum = checksum({reinterpret_cast<const char*>(raw.data()), raw.size()}, sum);  // NOLINT
     }
-    sums[static_cast<std::size_t>(chunk)] = sum;
+    sums[static_cast<std::size_t>(block.first_row / kBlockRows)] = sum;
   });
+  if (workers.ranks() != nullptr)
+    workers.ranks()->share(rows.blocks(), std::span(sums), [](Index block) { return block; });
   return checksum_of(std::span<const std::uint64_t>(sums));
 }
 
@@ -73,7 +65,7 @@ void add_options(const Options& options, std::span<const OptionRow<Options>> tab
 }  // namespace
 
 Fingerprint fingerprint_of(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
-                           const Workers& workers) {
+                           Workers& workers) {
   std::vector<Index> of_texts;
   for (const TextColumn& column : data.text_columns) {
     of_texts.push_back(column.first);

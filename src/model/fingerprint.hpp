@@ -10,6 +10,6 @@
 namespace mfga {
 
 [[nodiscard]] Fingerprint fingerprint_of(const TrainingData& data, const FitOptions& options,
-                                         const paper::Options& paper, const Workers& workers);
+                                         const paper::Options& paper, Workers& workers);
 
 }  // namespace mfga

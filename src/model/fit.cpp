@@ -16,6 +16,7 @@
 #include "model/fit_record.hpp"
 #include "model/learners.hpp"
 #include "model/option_table.hpp"
+#include "model/ranked_data.hpp"
 #include "model/scoring.hpp"
 #include "model/start.hpp"
 #include "model/with_device.hpp"
@@ -124,7 +125,8 @@ class Fit {
                            static_cast<double>(path_steps(plan_.terms, plan_.per_step)),
                            options.precision,
                            static_cast<double>(data.target.outputs.size())};
-    EngineKind engine = choose_engine(plan_, size, workers_.threads());
+    // What one thread would choose, where ranks with other numbers of threads must choose the same.
+    EngineKind engine = choose_engine(plan_, size, workers_.ranks() != nullptr ? 1 : workers_.threads());
     const double limit = memory_limit_bytes(options);
     const double needed = engine_cost(plan_, engine, size, workers_.threads()).bytes;
     work_.most_kept_bytes = std::min(kept_bytes(limit), limit - needed);
@@ -356,13 +358,7 @@ class Fit {
     }
     if (atoms[0].empty() || atoms[1].empty()) return;
     report_.stability = share_found_again(data.problem(workers_), atoms[0], atoms[1]);
-    constexpr double kUnstable = 0.5;
-    if (report_.stability >= kUnstable) return;
-    report_.warnings.push_back(fmt::format(
-        "the choice of terms is not stable: of the first {} terms learned from one half of the rows, and "
-        "from the other, {:.0f} % are found again in the other half's. Read the formula with care; more "
-        "rows, fewer terms or a larger `ridge` help",
-        task.terms, 100 * report_.stability));
+    add_warnings(stability_warnings(report_.stability, task.terms));
   }
 
   // After a stop, without a model of all rows: the best one of some, or a constant.
@@ -401,7 +397,8 @@ class Fit {
     if (!learned.stretch.empty()) data.stretch(learned.stretch);
     show_metric(data);
     learned.tell(data.target, model_, report_);
-    set_means(learned.active.atoms, data.rows);
+    const std::vector<double> means = atom_means(learned.active.atoms, data.rows, workers_);
+    for (std::size_t i = 0; i < means.size(); ++i) model_.terms[i].mean = means[i];
     warn_of_leverage(learned, data);
     if (model_.task == Task::kClassification && model_.has_one_output() && model_.loss.empty() &&
         learned.active.size() > 0)
@@ -413,18 +410,6 @@ class Fit {
     model_.training = {data.rows.rows(), report_.features, learned.ridge, plan_.paper.norm_bound,
                        learned.risk,     tuning_steps,     data.cost.bend};
     check_finite(model_);
-  }
-
-  // Of the terms over these rows: what explanations compare a row with.
-  void set_means(std::span<const Atom> atoms, const BlockedRows& rows) {
-    const AtomValues values(atoms);
-    std::vector<double> sums(atoms.size());
-    const std::vector<double> ones(kBlockRows, 1.0);
-    sum_over_blocks(rows, workers_, sums, [&](const RowBlock& block, Arena& arena, double* out) {
-      values.correlate(block, block.weights != nullptr ? block.weights : ones.data(), kBlockRows, 1, out,
-                       arena);
-    });
-    for (std::size_t i = 0; i < sums.size(); ++i) model_.terms[i].mean = sums[i] / rows.total_weight();
   }
 
   void warn_of_leverage(const Learned& learned, const PreparedData& data) {
@@ -459,10 +444,8 @@ class Fit {
   Work work_;
 };
 
-FitResult run(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
-              const ProgressCallback& progress, ThreadPool* pool, const Checkpoint& checkpoint) {
-  paper.validate(options);
-  checkpoint.validate();
+FitResult fit_rows(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
+                   const Checkpoint& checkpoint, Workers& workers, Control& control) {
   check_data(data);
   if (const CrossValidationOptions* const validation = options.ridge.validation()) {
     const Index rows = data.x.rows - std::ranges::count(data.weights, 0.0);
@@ -471,35 +454,54 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
   }
   const CountedRows counted(data);
   const Plan plan = make_plan(counted.without_others(data), options, paper);
-  if (options.device == DeviceChoice::kAuto && !checkpoint.path.empty()) {
-    throw Error(
-        ErrorKind::kInvalidArgument,
-        "a fit goes on from its `checkpoint` where it began; use `device=cpu` or `device=cuda`, not auto");
-  }
+  if (workers.ranks() != nullptr) workers.ranks()->share(plan.times.clock());
+  return with_device(options.device, workers, [&] {
+    if (checkpoint.path.empty()) return Fit(data, counted, plan, workers, control, nullptr).run();
+    Journal journal(checkpoint, fingerprint_of(data, options, paper, workers), plan.times.clock(), control,
+                    workers.ranks());
+    FitResult result = Fit(data, counted, plan, workers, control, &journal).run();
+    journal.finish();
+    result.report.resumed_seconds = plan.times.clock().earlier();
+    if (!journal.problem().empty())
+      result.report.warnings.push_back(fmt::format("there is no checkpoint: {}", journal.problem()));
+    return result;
+  });
+}
+
+FitResult run(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
+              const ProgressCallback& progress, ThreadPool* pool, const Checkpoint& checkpoint,
+              Communicator* communicator) {
+  const bool is_alone = communicator == nullptr || communicator->size() == 1;
+  agreed(communicator, [&] {
+    paper.validate(options);
+    if (!is_alone) refuse_for_ranks(options, paper);
+    if (is_alone || communicator->rank() == 0) checkpoint.validate();
+    if (options.device == DeviceChoice::kAuto && !checkpoint.path.empty()) {
+      throw Error(
+          ErrorKind::kInvalidArgument,
+          "a fit goes on from its `checkpoint` where it began; use `device=cpu` or `device=cuda`, not auto");
+    }
+  });
   return with_workers(options.threads, progress, pool, [&](Workers& workers, Control& control) {
-    return with_device(options.device, workers, [&] {
-      if (checkpoint.path.empty()) return Fit(data, counted, plan, workers, control, nullptr).run();
-      Journal journal(checkpoint, fingerprint_of(data, options, paper, workers), plan.times.clock(), control);
-      FitResult result = Fit(data, counted, plan, workers, control, &journal).run();
-      journal.finish();
-      result.report.resumed_seconds = plan.times.clock().earlier();
-      if (!journal.problem().empty())
-        result.report.warnings.push_back(fmt::format("there is no checkpoint: {}", journal.problem()));
-      return result;
-    });
+    if (is_alone) return fit_rows(data, options, paper, checkpoint, workers, control);
+    Ranks ranks(*communicator, control);
+    const RankedData ranked(data, options, ranks);
+    workers.set_ranks(&ranks);
+    return fit_rows(ranked.all(), ranked.options(), paper, checkpoint, workers, control);
   });
 }
 
 }  // namespace
 
 FitResult fit(const TrainingData& data, const FitOptions& options, const ProgressCallback& progress,
-              ThreadPool* pool, const Checkpoint& checkpoint) {
-  return run(data, options, {}, progress, pool, checkpoint);
+              ThreadPool* pool, const Checkpoint& checkpoint, Communicator* communicator) {
+  return run(data, options, {}, progress, pool, checkpoint, communicator);
 }
 
 FitResult paper::fit(const TrainingData& data, const FitOptions& options, const paper::Options& paper,
-                     const ProgressCallback& progress, ThreadPool* pool, const Checkpoint& checkpoint) {
-  return run(data, options, paper, progress, pool, checkpoint);
+                     const ProgressCallback& progress, ThreadPool* pool, const Checkpoint& checkpoint,
+                     Communicator* communicator) {
+  return run(data, options, paper, progress, pool, checkpoint, communicator);
 }
 
 }  // namespace mfga

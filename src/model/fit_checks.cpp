@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ranked_rows.hpp"
 #include "mfga/table.hpp"
 #include "model/target.hpp"
 #include "solve/atom_products.hpp"
@@ -45,8 +46,13 @@ std::vector<std::string> leverage_warnings(const std::vector<RowLeverage>& rows,
   std::vector<std::string> warnings;
   for (std::size_t i = 0; i < std::min(rows.size(), kMostNamed); ++i) {
     const Index row = rows[i].row;
+    std::vector<double> numbers(static_cast<std::size_t>(data.x.cols));
+    read_rows(data.x, {&row, 1}, 1, numbers.data());
+    const auto number = [&](const InputColumn& input) {
+      return numbers[static_cast<std::size_t>(input.column)];
+    };
     const auto deviations = [&](const InputColumn& input) {
-      const double value = data.x(row, input.column);
+      const double value = number(input);
       return input.is_missing || std::isnan(value) ? 0 : std::abs(value - input.mean) / input.deviation;
     };
     const InputColumn& extreme = *std::ranges::max_element(inputs, {}, deviations);
@@ -55,8 +61,7 @@ std::vector<std::string> leverage_warnings(const std::vector<RowLeverage>& rows,
         "deviations from the mean. Check the row and leave it out if it is wrong, or use `scale=robust`",
         data.lines != nullptr ? fmt::format("in line {}", data.lines->line_of_row(row))
                               : fmt::format("{} (counted from 0)", row),
-        rows[i].leverage, column_name(data, extreme.column), data.x(row, extreme.column),
-        deviations(extreme)));
+        rows[i].leverage, column_name(data, extreme.column), number(extreme), deviations(extreme)));
   }
   if (rows.size() > kMostNamed) {
     warnings.push_back(fmt::format("{} more rows have a leverage above one half", rows.size() - kMostNamed));
@@ -91,6 +96,18 @@ std::vector<std::string> separation_warnings(const Problem& problem, const Score
           "`ridge=cv`"};
 }
 
+std::vector<double> atom_means(std::span<const Atom> atoms, const BlockedRows& rows, Workers& workers) {
+  const AtomValues values(atoms);
+  std::vector<double> means(atoms.size());
+  const std::vector<double> ones(kBlockRows, 1.0);
+  sum_over_blocks(rows, workers, means, [&](const RowBlock& block, Arena& arena, double* out) {
+    values.correlate(block, block.weights != nullptr ? block.weights : ones.data(), kBlockRows, 1, out,
+                     arena);
+  });
+  for (double& mean : means) mean /= rows.total_weight();
+  return means;
+}
+
 double share_found_again(const Problem& problem, std::vector<Atom> atoms, const std::vector<Atom>& others) {
   constexpr double kAlike = 0.9;
   const auto n_first = static_cast<Index>(atoms.size());
@@ -111,6 +128,16 @@ double share_found_again(const Problem& problem, std::vector<Atom> atoms, const 
     if (is_alike) ++found;
   }
   return static_cast<double>(found) / static_cast<double>(n);
+}
+
+std::vector<std::string> stability_warnings(double share, Index terms) {
+  constexpr double kUnstable = 0.5;
+  if (share >= kUnstable) return {};
+  return {fmt::format(
+      "the choice of terms is not stable: of the first {} terms learned from one half of the rows, and "
+      "from the other, {:.0f} % are found again in the other half's. Read the formula with care; more "
+      "rows, fewer terms or a larger `ridge` help",
+      terms, 100 * share)};
 }
 
 }  // namespace mfga

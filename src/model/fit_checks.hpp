@@ -20,8 +20,14 @@ namespace mfga {
 [[nodiscard]] std::vector<std::string> separation_warnings(const Problem& problem, const ScoreFunction& score,
                                                            double risk, bool converged);
 
+// The means of atoms over rows: what explanations compare a row with.
+[[nodiscard]] std::vector<double> atom_means(std::span<const Atom> atoms, const BlockedRows& rows,
+                                             Workers& workers);
+
 // The part of the atoms of two lists that have one in the other list that they are strongly correlated with.
 [[nodiscard]] double share_found_again(const Problem& problem, std::vector<Atom> atoms,
                                        const std::vector<Atom>& others);
+// What that says of the first terms learned from each half of the rows.
+[[nodiscard]] std::vector<std::string> stability_warnings(double share, Index terms);
 
 }  // namespace mfga

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "features/candidates.hpp"
+#include "solve/problem.hpp"
 
 namespace mfga {
 
@@ -14,10 +14,14 @@ namespace mfga {
 // first look at them on where there is room; also when more atoms join.
 class ActiveAtoms {
  public:
-  ActiveAtoms(Index intercepts, const BlockedRows& rows)
-      : values_({}), intercepts_(intercepts), rows_(rows), bare_rows_(rows.without_inputs()) {}
-  ActiveAtoms(std::span<const Atom> atoms, Index intercepts, const BlockedRows& rows)
-      : ActiveAtoms(intercepts, rows) {
+  ActiveAtoms(Index intercepts, const Problem& problem)
+      : values_({}),
+        intercepts_(intercepts),
+        rows_(problem.rows),
+        bare_rows_(problem.rows.without_inputs()),
+        own_(own_blocks(problem.rows, problem.workers)) {}
+  ActiveAtoms(std::span<const Atom> atoms, Index intercepts, const Problem& problem)
+      : ActiveAtoms(intercepts, problem) {
     set(atoms);
   }
 
@@ -38,8 +42,9 @@ class ActiveAtoms {
   [[nodiscard]] const BlockedRows& rows() const { return are_all_kept_ ? bare_rows_ : rows_; }
   // Looks whether all of them have been seen.
   void have_been_seen() const {
-    are_all_kept_ =
-        list_.empty() || (capacity_ > 0 && std::ranges::all_of(kept_, [&](Index n) { return n == size(); }));
+    const auto is_kept = [&](Index n) { return n == size(); };
+    are_all_kept_ = list_.empty() || (capacity_ > 0 && std::all_of(kept_.begin() + own_.first,
+                                                                   kept_.begin() + own_.end, is_kept));
   }
   // Their values on the rows of a block, [size x block.stride].
   [[nodiscard]] const double* of(const RowBlock& block, Arena& arena) const {
@@ -96,6 +101,7 @@ class ActiveAtoms {
   Index intercepts_;
   const BlockedRows& rows_;
   BlockedRows bare_rows_;
+  BlockRange own_;  // the blocks that are looked at here
   mutable bool are_all_kept_ = true;
   std::unique_ptr<double[]> numbers_;  // of each block, room for the values of `capacity_` atoms
   Index capacity_ = 0;

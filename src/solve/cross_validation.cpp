@@ -108,7 +108,12 @@ FoldLosses gram_path_losses(const Problem& problem, const Candidates& candidates
   std::vector<TrainingRows> training;
   for (Index fold = 0; fold < folds.count(); ++fold) {
     const std::vector<Index> rows = folds.training(fold);
-    training.push_back({problem.rows.subset(rows, &problem.workers), values_of(problem.targets, rows)});
+    TableView no_numbers;
+    no_numbers.rows = std::ssize(rows);
+    std::vector<double> weights;
+    if (!problem.rows.weights().empty()) weights = values_of(problem.rows.weights(), rows);
+    training.push_back(
+        {BlockedRows(no_numbers, {}).weighted(std::move(weights)), values_of(problem.targets, rows)});
   }
   std::vector<GramFold> by_fold;
   for (Index fold = 0; fold < folds.count(); ++fold) {

@@ -39,7 +39,7 @@ class DescentRefit final : public FactoredRefit {
     active.intercepts.resize(static_cast<std::size_t>(outputs));
     active.theta.resize(active.atoms.size() * static_cast<std::size_t>(outputs));
     if (size() == 0) return report;  // neither an atom nor an intercept
-    const ActiveAtoms atoms(active.atoms, offset(), problem().rows);
+    const ActiveAtoms atoms(active.atoms, offset(), problem());
     const Matrix start = coefficients_of(active, outputs);
     Descent descent{*this, atoms, factors_at(start, atoms), start, {}, {}};
     minimise(descent, accuracy, report);

@@ -121,12 +121,9 @@ class GramMoments {
     for (Index first_block = 0; first_block < n_blocks; first_block += kPanelBlocks) {
       const Index end_block = std::min(first_block + kPanelBlocks, n_blocks);
       std::vector<Arena> arenas(static_cast<std::size_t>(end_block - first_block));
-      std::vector<RowBlock> blocks(arenas.size());
-      problem.workers.run(end_block - first_block, [&](Index b) {
-        const auto i = static_cast<std::size_t>(b);
-        blocks[i] = problem.rows.load(first_block + b, arenas[i]);
-      });
+      const std::vector<RowBlock> blocks = load_panel(problem, first_block, arenas);
       problem.workers.run(static_cast<Index>(all_tasks.size()), [&](Index t) {
+        if (!is_own_task(problem.workers, t)) return;
         const auto lease = problem.workers.arenas.lend();
         for (const RowBlock& block : blocks) {
           for (const GroupRows& part : group_rows(group_ends, block.first_row, block.rows)) {
@@ -138,6 +135,7 @@ class GramMoments {
       });
       on_part(static_cast<double>(end_block) / static_cast<double>(n_blocks));
     }
+    for (std::vector<double>& own : moments) join_tasks(problem.workers, own);
   }
 
   void add_task(const MomentLayout& layout, const MomentTask& task, const RowBlock& block,

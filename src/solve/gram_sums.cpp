@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -94,10 +95,12 @@ void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::spa
   std::vector<double> targets(kFeatureRows);
   for (Index first_block = 0; first_block < problem.rows.blocks(); first_block += kFeatureBlocks) {
     const Index n_blocks = std::min(kFeatureBlocks, problem.rows.blocks() - first_block);
+    std::vector<Arena> arenas(static_cast<std::size_t>(n_blocks));
+    const std::vector<RowBlock> blocks = load_panel(problem, first_block, arenas);
     problem.workers.run(n_blocks, [&](Index b) {
       const auto lease = problem.workers.arenas.lend();
       const Arena::Scope scope(*lease);
-      const RowBlock block = problem.rows.load(first_block + b, *lease);
+      const RowBlock& block = blocks[static_cast<std::size_t>(b)];
       double* const features = panel.data() + b * kBlockRows;
       values.evaluate(block, 0, values.size(), features, kFeatureRows, *lease);
       double* const root = roots.data() + b * kBlockRows;
@@ -114,6 +117,7 @@ void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::spa
     const Index n_rows = std::min(n_blocks * kBlockRows, problem.rows.rows() - first_row);
     const std::vector<GroupRows> parts = group_rows(group_ends, first_row, n_rows);
     for_each_tile(values.size(), problem.workers, [&](Index i, Index j) {
+      if (!is_own_task(problem.workers, i / kGramTile + j / kGramTile)) return;
       for (const GroupRows& part : parts) {
         GramSums& to = *groups[static_cast<std::size_t>(part.group)];
         add_tile(panel, part, i, j, to.gram);
@@ -121,6 +125,11 @@ void sum_by_panels(const Problem& problem, std::span<const Atom> atoms, std::spa
       }
     });
     on_part(static_cast<double>(first_row + n_rows) / static_cast<double>(problem.rows.rows()));
+  }
+  for (const auto& group : groups) {
+    join_tasks(problem.workers, group->gram.values);
+    join_tasks(problem.workers, group->sums);
+    join_tasks(problem.workers, group->target_products);
   }
 }
 
@@ -158,6 +167,48 @@ bool sum_on_device(const Problem& problem, std::span<const Atom> atoms, std::spa
 }
 
 }  // namespace
+
+std::vector<RowBlock> load_panel(const Problem& problem, Index first_block, std::span<Arena> arenas) {
+  std::vector<RowBlock> blocks(arenas.size());
+  if (problem.workers.ranks() == nullptr) {
+    problem.workers.run(std::ssize(blocks), [&](Index b) {
+      const auto i = static_cast<std::size_t>(b);
+      blocks[i] = problem.rows.load(first_block + b, arenas[i]);
+    });
+    return blocks;
+  }
+  std::vector<Index> rows;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Index first = (first_block + static_cast<Index>(i)) * kBlockRows;
+    rows.resize(static_cast<std::size_t>(std::min(kBlockRows, problem.rows.rows() - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    blocks[i] = problem.rows.gather(rows, arenas[i]);
+    blocks[i].first_row = first;
+  }
+  return blocks;
+}
+
+bool is_own_task(const Workers& workers, Index task) {
+  return workers.ranks() == nullptr || task % workers.ranks()->size() == workers.ranks()->rank();
+}
+
+void join_tasks(const Workers& workers, std::span<double> numbers) {
+  if (workers.ranks() == nullptr) return;
+  const std::span<const std::byte> bytes = std::as_bytes(numbers);
+  const std::vector<std::string> all =
+      workers.ranks()->talk({reinterpret_cast<const char*>(bytes.data()), bytes.size()});  // NOLINT
+  std::ranges::fill(numbers, 0.0);
+  for (int rank = 0; rank < workers.ranks()->size(); ++rank) {
+    Ranks::expect(all, rank, bytes.size());
+    const char* place = all[static_cast<std::size_t>(rank)].data();
+    for (double& number : numbers) {
+      double theirs = 0;
+      std::memcpy(&theirs, place, sizeof theirs);
+      number += theirs;
+      place += sizeof theirs;
+    }
+  }
+}
 
 std::vector<GroupRows> group_rows(std::span<const Index> group_ends, Index first_row, Index n_rows) {
   std::vector<GroupRows> parts;

@@ -35,6 +35,14 @@ struct GroupRows {
 [[nodiscard]] std::vector<GroupRows> group_rows(std::span<const Index> group_ends, Index first_row,
                                                 Index n_rows);
 
+// Blocks of rows, one for each arena; where ranks have different rows, on all of them.
+[[nodiscard]] std::vector<RowBlock> load_panel(const Problem& problem, Index first_block,
+                                               std::span<Arena> arenas);
+// Tasks over the same rows are divided among ranks: whether one is this rank's. What each adds up, beside
+// zeros where the tasks of others would, comes to all by join_tasks.
+[[nodiscard]] bool is_own_task(const Workers& workers, Index task);
+void join_tasks(const Workers& workers, std::span<double> numbers);
+
 // Memory for this many groups.
 [[nodiscard]] double gram_sums_bytes(double candidates, double groups);
 

@@ -19,7 +19,7 @@ class JointTuningObjective final : public TuningObjective {
   JointTuningObjective(const Problem& problem, const ActiveSet& active, const TuneOptions& options)
       : TuningObjective(problem, active, options),
         offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0),
-        atoms_at_start_(active.atoms, offset_, problem.rows),
+        atoms_at_start_(active.atoms, offset_, problem),
         start_(fitted(problem, options.ridge)),
         factors_(problem, atoms_at_start_, start_, options.ridge),
         units_(units_of_moves()) {}

@@ -70,6 +70,8 @@ class Leverages {
         for (Index n = 0; n < block.rows; ++n) out[n] += weights[n] * product[n] * product[n];
       }
     });
+    share_rows(problem_.rows, problem_.workers, result.leverages);
+    share_rows(problem_.rows, problem_.workers, result.weights);
     return result;
   }
 

@@ -69,7 +69,7 @@ class NewtonRefit final : public Refit {
       : problem_(problem),
         penalty_(penalty),
         offset_(problem.intercept == Intercept::kUnpenalised ? 1 : 0),
-        atoms_(offset_, problem.rows) {}
+        atoms_(offset_, problem) {}
 
   void append(std::span<const double> /*products*/) override {}
   [[nodiscard]] bool needs_products() const override { return false; }
@@ -155,7 +155,7 @@ class NewtonRefit final : public Refit {
  private:
   // The Hessian of a model of nothing but the best constant.
   void expand_constant() {
-    const ActiveAtoms none(offset_, problem_.rows);
+    const ActiveAtoms none(offset_, problem_);
     static_cast<void>(expand(none, 0, Vector::Constant(1, problem_.best_constants().front()), 0));
     factorise(0, Vector::Zero(1));
   }

@@ -69,6 +69,17 @@ Sample sample(const Problem& problem, const ActiveAtoms& atoms, const Matrix& co
       copy(second + k * block.stride, result.weights.data() + k * result.rows);
   });
   atoms.have_been_seen();
+  if (Ranks* const ranks = problem.workers.ranks(); ranks != nullptr) {
+    const auto first_of = [&](Index block) {
+      return std::min((block * kBlockRows + apart - 1) / apart, result.rows);
+    };
+    for (std::vector<float>* numbers : {&result.values, &result.weights}) {
+      for (std::size_t first = 0; first < numbers->size(); first += static_cast<std::size_t>(result.rows)) {
+        ranks->share(problem.rows.blocks(),
+                     std::span(*numbers).subspan(first, static_cast<std::size_t>(result.rows)), first_of);
+      }
+    }
+  }
   return result;
 }
 

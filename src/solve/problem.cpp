@@ -96,6 +96,7 @@ std::vector<double> row_losses(const Problem& problem, const ScoreFunction& scor
       losses[static_cast<std::size_t>(block.first_row + n)] = problem.loss.sum(row);
     }
   });
+  share_rows(problem.rows, problem.workers, losses);
   return losses;
 }
 

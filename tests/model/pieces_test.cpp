@@ -1,12 +1,10 @@
-// Tables that lie in memory in other ways: single precision, by columns, in pieces; and shards that are
-// computed elsewhere. The model is the same to the last bit.
+// Tables that lie in memory in other ways: single precision, by columns, in pieces. The model is the same to
+// the last bit.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
-#include "core/row_blocks.hpp"
-#include "features/candidates.hpp"
 #include "mfga/mfga.hpp"
 #include "model/plain_fit.hpp"
 #include "reference.hpp"
@@ -115,55 +113,6 @@ TEST(Layouts, GiveTheSameModel) {
   const std::vector<double> scores = first.scores(sample.x.view());
   const std::vector<double> others = second.scores(sample.x.view());
   for (std::size_t n = 0; n < scores.size(); ++n) ASSERT_NEAR(scores[n], others[n], 1e-9);
-}
-
-// Stands for several processes: each has some of the shards, and sends what it found.
-class Ranks final : public ShardBackend {
- public:
-  explicit Ranks(Index count) : count_(count) {}
-
-  void run(Index shards, Index size, double* partials,
-           const std::function<void(Index, double*)>& fill) override {
-    std::vector<std::vector<double>> sent;
-    for (Index rank = count_ - 1; rank >= 0; --rank) {  // whichever is ready first
-      const Index first = rank * shards / count_;
-      const Index end = (rank + 1) * shards / count_;
-      std::vector<double> own(static_cast<std::size_t>((end - first) * size));
-      for (Index shard = first; shard < end; ++shard) fill(shard, own.data() + (shard - first) * size);
-      std::copy(own.begin(), own.end(), partials + first * size);
-      used_ += end > first ? 1 : 0;
-    }
-  }
-  [[nodiscard]] Index used() const { return used_; }
-
- private:
-  Index count_;
-  Index used_ = 0;
-};
-
-TEST(Backend, ShardsComputedElsewhereAddUpToTheSameBits) {
-  const Sample sample;
-  const BlockedRows rows(sample.x.view(), reference::plain_inputs(5));
-  Workers here(2);
-  const Candidates candidates(Dictionary("linear + gaussian(order=2, sigma=2) + landmark(count=30, sigma=2)"),
-                              {5, 2, 1, &rows});
-  const auto sums = [&](Workers& workers) {
-    std::vector<double> all = candidates.square_norms(rows, workers);
-    const std::vector<double> more =
-        candidates.sums(rows, workers, 1, 0, [&](const RowBlock& block, Arena&, double*) {
-          return Candidates::BlockColumns{sample.y.data() + block.first_row, block.rows};
-        });
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  const std::vector<double> expected = sums(here);
-  for (const Index count : {1, 3, 7}) {
-    Ranks ranks(count);
-    Workers workers(2);
-    workers.set_backend(&ranks);
-    EXPECT_EQ(sums(workers), expected);
-    EXPECT_GT(ranks.used(), 0);
-  }
 }
 
 }  // namespace
