@@ -245,13 +245,19 @@ class Estimator(Shown, Reported, BaseEstimator):
     def _learn(
         self, x, y, columns, sample_weight, groups, target_names=(), labels=(), checkpoint=None, resume=False
     ):
-        """Call the library; y has target after target."""
+        """Check the weights and groups of rows, and learn from them; y has target after target."""
         weights = _input.read_weights(sample_weight, x)
         if weights is not None and not np.any(weights):
             raise ValueError("all of `sample_weight` are 0; there is nothing to learn from")
         if groups is not None:
             check_consistent_length(x, groups)
             groups = _input.read_groups(groups)
+        self._call_library(x, y, columns, weights, groups, target_names, labels, checkpoint=checkpoint, resume=resume)
+
+    def _call_library(
+        self, x, y, columns, weights, groups, target_names, labels, checkpoint=None, resume=False, communicator=None
+    ):
+        """Call the library with what was checked; x may be a list of arrays, whose rows follow one another."""
         names = list(map(str, getattr(self, "feature_names_in_", ())))
         start = vars(self).get("_model") if getattr(self, "warm_start", False) else None
         with python_spelling(), with_line(self.callback, self.verbose) as callback:
@@ -270,6 +276,7 @@ class Estimator(Shown, Reported, BaseEstimator):
                 callback=callback,
                 checkpoint="" if checkpoint is None else os.fspath(checkpoint),
                 resume=bool(resume),
+                communicator=communicator,
             )
         self._set_model(model, report)
         self._columns = columns

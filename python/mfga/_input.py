@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._texts import is_missing, level_finder, levels_of, texts_of
+from ._texts import count_texts, is_missing, level_finder, levels_of, texts_of
 
 NUMBERS = {"dtype": [np.float64, np.float32], "order": None, "ensure_all_finite": "allow-nan"}
 
@@ -100,6 +100,15 @@ def _what_is_wrong(values):
     return "holds other things than numbers"
 
 
+def counted_texts(frame):
+    """Of each column of text: how many rows have each text, and whether it is one of categories."""
+    return {
+        name: (count_texts(texts_of(column)), column.dtype in (nw.Categorical, nw.Enum))
+        for name, column in columns_by_name(frame).items()
+        if kind_of(column) == "text"
+    }
+
+
 class Columns:
     """What became of the columns of a frame: numbers, or levels of text.
 
@@ -126,19 +135,16 @@ class Columns:
         self.looks_up = looks_up
 
     @classmethod
-    def of(cls, frame):
-        """Look at the columns of a frame for training."""
+    def of(cls, names, counted):
+        """Tell from the texts of the rows of training, as `counted_texts` gives them, what becomes of the columns."""
         levels, rare = {}, {}
-        for name, column in columns_by_name(frame).items():
-            if kind_of(column) != "text":
-                continue
-            is_category = column.dtype in (nw.Categorical, nw.Enum)
-            levels[name], rare_here, reason = levels_of(texts_of(column), is_category)
+        for name, (counts, is_category) in counted.items():
+            levels[name], rare_here, reason = levels_of(counts, is_category)
             if rare_here:
                 rare[name] = rare_here
             if reason:
                 warnings.warn(f"the column {name!r} is left out: it {reason}", UserWarning, stacklevel=5)
-        return cls(frame.columns, levels, rare)
+        return cls(names, levels, rare)
 
     @property
     def input_names(self):
@@ -209,7 +215,7 @@ class _Named:
         return self
 
 
-def _as_known_frame(X):
+def known_frame(X):
     """The frame, and as scikit-learn knows it."""
     try:
         frame = frame_of(X)
@@ -262,8 +268,8 @@ def read_training(estimator, X, y, **y_options):
         If X has columns of text.
     """
     if is_frame(X):
-        frame, native = _as_known_frame(X)
-        columns = Columns.of(frame)
+        frame, native = known_frame(X)
+        columns = Columns.of(frame.columns, counted_texts(frame))
         if columns.levels or not _is_plain(frame, native):
             y = validate_data(estimator, y=y, **y_options)
             validate_data(estimator, native, skip_check_array=True)
@@ -282,7 +288,7 @@ def read_rows(estimator, X):
     """Check X of a fitted estimator; gives the array of numbers that its model takes."""
     columns = estimator._columns
     if columns is not None and columns.looks_up and is_frame(X):
-        frame, _ = _as_known_frame(X)
+        frame, _ = known_frame(X)
         names = list(map(str, frame.columns))
         known = {None, *names}
         if missing := [name for name in columns.names if name not in known]:
@@ -291,7 +297,7 @@ def read_rows(estimator, X):
             return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)
     if columns is None or not columns.levels:
         if is_frame(X):
-            frame, X = _as_known_frame(X)
+            frame, X = known_frame(X)
             if not _is_plain(frame, X):
                 validate_data(estimator, X, skip_check_array=True, reset=False)
                 x = Columns(frame.columns, {}).numbers(frame)
@@ -302,7 +308,7 @@ def read_rows(estimator, X):
             f"X is no frame; {type(estimator).__name__} has learned from one with the text columns "
             f"{', '.join(map(repr, columns.levels))}, and needs the same columns"
         )
-    frame, native = _as_known_frame(X)
+    frame, native = known_frame(X)
     validate_data(estimator, native, skip_check_array=True, reset=False)
     return check_array(columns.numbers(frame), estimator=estimator, input_name="X", **NUMBERS)
 

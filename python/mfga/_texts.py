@@ -33,13 +33,18 @@ def texts_of(column):
     return [None if is_missing(value) else str(value) for value in column.to_list()]
 
 
-def levels_of(texts, is_asked_for):
+def count_texts(texts):
+    """Count how many rows have each text, with None for those that have none."""
+    return collections.Counter(None if text is None or is_mark(text) else text for text in texts)
+
+
+def levels_of(counts, is_asked_for):
     """Find the levels of a column of text.
 
     Parameters
     ----------
-    texts : list of str or None
-        Of the rows.
+    counts : Counter
+        How many rows have each text.
     is_asked_for : bool
         Whether it is said to be one of levels; else texts of which most rows have one of their own are none.
 
@@ -52,13 +57,14 @@ def levels_of(texts, is_asked_for):
     reason : str
         Why there are no levels.
     """
-    counts = collections.Counter(None if text is None or is_mark(text) else text for text in texts)
-    has_missing = counts.pop(None, 0) > 0
+    rows = counts.total()
+    has_missing = counts[None] > 0
+    counts = {text: count for text, count in counts.items() if text is not None}
     if len(counts) > MOST_LEVELS:
         return [], [], f"holds more than {MOST_LEVELS} different texts, too many for levels"
-    if not is_asked_for and len(counts) > 20 and 2 * len(counts) > len(texts):
+    if not is_asked_for and len(counts) > 20 and 2 * len(counts) > rows:
         return [], [], "has a text of its own in most rows, as an identifier has (make it categorical to use it)"
-    rare = [text for text, count in counts.items() if count < 10 and 100 * count < len(texts)]
+    rare = [text for text, count in counts.items() if count < 10 and 100 * count < rows]
     rare = _sorted(rare) if len(rare) > 1 else []
     found = set(counts) - set(rare)
     if rare and not found and not has_missing:

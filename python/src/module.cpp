@@ -8,11 +8,11 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 #include <pthread.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <mutex>
 
@@ -22,7 +22,9 @@
 #include "mfga/report.hpp"
 #include "mfga/version.hpp"
 #include "src/arrays.hpp"
+#include "src/communicator.hpp"
 #include "src/explain.hpp"
+#include "src/listener.hpp"
 #include "src/options.hpp"
 #include "src/report.hpp"
 
@@ -137,66 +139,25 @@ bool has_infinite(const Array& x) {
   return false;
 }
 
-// Shows progress to Python, and looks for signals such as Ctrl-C. What Python raises is kept for the end of
-// the fit, for it must not pass through threads that have no interpreter.
-class Listener {
- public:
-  explicit Listener(nb::object callback) : callback_(std::move(callback)) {}
-
-  ProgressAction operator()(const Progress& progress) {
-    using Clock = std::chrono::steady_clock;
-    constexpr auto kInterval = std::chrono::milliseconds(50);
-    // Another thread may hold the lock for some milliseconds: it is asked for seldom if nobody listens.
-    if (callback_.is_none() && Clock::now() - last_asked_ < kInterval) return ProgressAction::kContinue;
-    const nb::gil_scoped_acquire acquire;
-    last_asked_ = Clock::now();
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (callback_.is_none()) return ProgressAction::kContinue;
-      const nb::object answer = callback_(nb::cast(progress));
-      const int is_true = PyObject_IsTrue(answer.ptr());
-      if (is_true < 0) throw nb::python_error();
-      return is_true != 0 ? ProgressAction::kStop : ProgressAction::kContinue;
-    } catch (...) {
-      raised_ = std::current_exception();
-      return ProgressAction::kAbort;
-    }
-  }
-
-  [[nodiscard]] const std::exception_ptr& raised() const { return raised_; }
-
- private:
-  nb::object callback_;
-  std::exception_ptr raised_;
-  std::chrono::steady_clock::time_point last_asked_ = std::chrono::steady_clock::now();
-};
-
-// Runs work(progress callback) without the interpreter's lock; what Python raised meanwhile ends it.
-template <class Work>
-auto while_listening(nb::object callback, Work work) {
-  Listener listener(std::move(callback));
-  const ProgressCallback show = [&](const Progress& progress) { return listener(progress); };
-  std::optional<decltype(work(show))> result;
-  try {
-    const nb::gil_scoped_release release;
-    result = work(show);
-  } catch (...) {
-    if (listener.raised()) std::rethrow_exception(listener.raised());
-    throw;
-  }
-  if (listener.raised()) std::rethrow_exception(listener.raised());
-  return std::move(*result);
-}
-
 nb::tuple model_and_report(FitResult result) {
   nb::dict report = report_of(result);
   return nb::make_tuple(nb::cast(std::make_unique<SharedModel>(std::move(result.model))), report);
 }
 
-TrainingData training_data(const Array& x, const Numbers& y, const std::vector<std::string>& columns,
+// One array, or several whose rows follow one another.
+using Arrays = std::variant<Array, std::vector<Array>>;
+
+TableView table_of(const Arrays& x) {
+  if (const auto* array = std::get_if<Array>(&x)) return python::table_of(*array);
+  std::vector<TableView> tables;
+  for (const Array& array : std::get<std::vector<Array>>(x)) tables.push_back(python::table_of(array));
+  return TableView::of_pieces(tables);
+}
+
+TrainingData training_data(TableView x, const Numbers& y, const std::vector<std::string>& columns,
                            const std::string& target_name, const TextColumns& text_columns,
                            const std::optional<Numbers>& weights) {
-  TrainingData data{.x = table_of(x), .y = span_of(y), .columns = columns, .target_name = target_name};
+  TrainingData data{.x = std::move(x), .y = span_of(y), .columns = columns, .target_name = target_name};
   if (columns.empty()) data.unnamed_columns = data.x.cols;
   if (weights) data.weights = span_of(*weights);
   for (const auto& [name, first, levels, rare] : text_columns)
@@ -204,23 +165,26 @@ TrainingData training_data(const Array& x, const Numbers& y, const std::vector<s
   return data;
 }
 
-nb::tuple fit_arrays(const Array& x, const Numbers& y, const std::map<std::string, std::string>& options,
+nb::tuple fit_arrays(const Arrays& x, const Numbers& y, const std::map<std::string, std::string>& options,
                      const std::vector<std::string>& columns, const std::string& target_name,
                      const std::vector<std::string>& target_names, const std::vector<std::string>& labels,
                      const TextColumns& text_columns, const std::optional<Numbers>& weights,
                      const std::optional<Groups>& groups, const SharedModel* start, nb::object callback,
-                     const std::string& checkpoint, bool resume) {
+                     const std::string& checkpoint, bool resume, nb::object communicator) {
   AllOptions all = options_of(options);
   if (start != nullptr) {
     all.fit.start = &start->model();
     all.paper.validate(all.fit);
   }
-  TrainingData data = training_data(x, y, columns, target_name, text_columns, weights);
+  TrainingData data = training_data(table_of(x), y, columns, target_name, text_columns, weights);
   data.labels = labels;
   data.target_names = target_names;
   if (groups) data.groups = {groups->data(), groups->shape(0)};
+  std::optional<PythonCommunicator> others;
+  if (!communicator.is_none()) others.emplace(std::move(communicator));
   return model_and_report(while_listening(std::move(callback), [&](const ProgressCallback& show) {
-    return paper::fit(data, all.fit, all.paper, show, nullptr, {.path = checkpoint, .resume = resume});
+    return paper::fit(data, all.fit, all.paper, show, nullptr, {.path = checkpoint, .resume = resume},
+                      others ? &*others : nullptr);
   }));
 }
 
@@ -248,7 +212,7 @@ std::unique_ptr<SharedStatistics> begin_statistics(const Array& x, const Numbers
                                                    const TextColumns& text_columns,
                                                    const std::optional<Numbers>& weights) {
   const AllOptions all = options_of(options);
-  const TrainingData data = training_data(x, y, columns, target_name, text_columns, weights);
+  const TrainingData data = training_data(table_of(x), y, columns, target_name, text_columns, weights);
   const nb::gil_scoped_release release;
   return std::make_unique<SharedStatistics>(Statistics(data, all.fit));
 }
@@ -489,6 +453,6 @@ NB_MODULE(_core, m) {
 
   m.def("fit", fit_arrays, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a, "target_names"_a,
         "labels"_a, "text_columns"_a, "weights"_a.none(), "groups"_a.none(), "start"_a.none(),
-        "callback"_a.none(), "checkpoint"_a = "", "resume"_a = false,
+        "callback"_a.none(), "checkpoint"_a = "", "resume"_a = false, "communicator"_a.none() = nb::none(),
         "Learns a model; the report of the fit comes with it.");
 }

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -105,3 +106,41 @@ def postgres():
     yield script
     subprocess.run([*user, programs / "pg_ctl", "-D", folder / "db", "-m", "immediate", "stop"], capture_output=True)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session with a cluster of its own: two executors, each a process that runs one task at a time."""
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java (Debian's package default-jre-headless)")
+    folder = tempfile.mkdtemp()
+    # Executors run this Python; their logs, and what they keep on the way, are removed with the folder.
+    os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1", SPARK_HOME=spark_home(folder))
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local-cluster[2,1,1024]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.local.dir", folder)
+        .config("spark.sql.warehouse.dir", folder)
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def spark_home(folder):
+    """Links to pyspark in a folder of one's own: its cluster writes beside its programs."""
+    import pyspark
+
+    home = pathlib.Path(folder, "spark")
+    home.mkdir()
+    for part in pathlib.Path(pyspark.__file__).parent.iterdir():
+        if part.name != "work":
+            (home / part.name).symlink_to(part)
+    return str(home)

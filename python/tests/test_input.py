@@ -87,7 +87,7 @@ def test_frames_of_numbers_are_arrays_with_names(kind, quick, table):
 
 def test_texts_are_columns_of_0_and_1():
     frame = mixed_frame()
-    columns = _input.Columns.of(nw.from_native(frame))
+    columns = _input.Columns.of(list(frame.columns), _input.counted_texts(nw.from_native(frame)))
     assert columns.levels == {"colour": ["blue", "green", "red"], "grade": ["a", "b"]}
     assert columns.input_names == [
         "size",
