@@ -43,7 +43,7 @@ def parse_arguments():
         "--tables", type=lambda text: text.split(","), metavar="A,B", help="only these tables, or groups: paper,other,rules,classes,large"
     )
     of_defaults.add_argument("--splits", type=int, help="splits of each table, or seeds where it has one split; 3")
-    of_defaults.add_argument("--no-tuned-trees", action="store_true", help="trees with their defaults only")
+    of_defaults.add_argument("--no-tuned-trees", action="store_true", help="no tuned trees but those that an earlier run has kept")
     of_defaults.add_argument(
         "--train-options", type=shlex.split, default=[], metavar="TEXT", help='more options, e.g. "--effort quick"'
     )

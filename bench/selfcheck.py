@@ -146,6 +146,12 @@ class Defaults(unittest.TestCase):
         self.assertEqual((times.measured, report.verdict(times, False)), (5.0, "met"))
         self.assertEqual((errors.measured, errors.answer), (0.9, "largest 2.000"))
 
+    def test_the_table_for_the_docs_has_means_and_each_split(self):
+        line = defaults.markdown_line("year", 40, self.runs(9.0, 3.9), "MSE")
+        self.assertEqual(line.count("|"), defaults.as_markdown([line]).splitlines()[0].count("|"))
+        self.assertIn("| 3.9 | 3.9, 3.9 | 2.5 | 2 | 1.950 | 9.0 | 9.0 |", line)
+        self.assertIn("| 2.5 |  |  | 9.0 |", defaults.markdown_line("year", 40, self.runs(9.0, 3.9) | {"tuned trees": []}, "MSE"))
+
     def test_tables_are_chosen_by_name_or_group(self):
         bench = Bench("mfga", "/nowhere", quick=False, repeats=1, data=None)
         tables = [("paper", "year", [40]), ("rules", "wind", [100]), ("rules", "pol", [100])]

@@ -1,7 +1,8 @@
 """`mfga train` with its defaults beside gradient boosted trees, as they come and tuned: errors and times.
 
 A run with number i has split i of a table, or its last one with seed i. All cores are for everybody. Tuned trees take
-longest and do not depend on us: they are kept from run to run, in tuned_trees.json of the output folder.
+longest and do not depend on us: they are kept from run to run, in tuned_trees.json of the output folder. What each split
+gave is in defaults.md there, as in docs/ours.md.
 """
 
 import json
@@ -42,12 +43,13 @@ class KeptTrees:
         self.known = json.loads(self.file.read_text()) if self.file.exists() else {}
 
     def get(self, table, split, pickle):
+        """Nothing if they are neither known nor wanted."""
         key = f"{table}, split {split}"
-        if key not in self.known:
+        if key not in self.known and self.bench.tuned_trees:
             self.known[key] = self.bench.child("default_tables", "trees", table=table, pickle=pickle, tuned=True)
             self.file.parent.mkdir(parents=True, exist_ok=True)
             self.file.write_text(json.dumps(self.known, indent=1))
-        return self.known[key]
+        return self.known.get(key)
 
 
 def children_cpu_seconds():
@@ -131,6 +133,40 @@ def group_rows(group, results):
     return rows
 
 
+def digits(value):
+    return f"{value:.4g}"
+
+
+def markdown_line(table, terms, runs, title):
+    ours, trees, tuned, untuned = (runs[name] for name in ("ours", "trees", "tuned trees", "untuned"))
+    seconds = mean(trees, "seconds")
+    cells = [
+        table,
+        terms,
+        title,
+        digits(mean(ours, "error")),
+        ", ".join(digits(run["error"]) for run in ours),
+        digits(mean(trees, "error")),
+        digits(mean(tuned, "error")) if tuned else "",
+        f"{ratio(mean(ours, 'error'), mean(tuned, 'error')):.3f}" if tuned else "",
+        f"{mean(ours, 'seconds'):.1f}",
+        f"{ratio(mean(ours, 'seconds'), seconds):.1f}",
+        f"{cpu_ratio(runs):.1f}",
+        digits(mean(untuned, "error")),
+        f"{ratio(mean(untuned, 'seconds'), seconds):.1f}",
+        f"{max(run['peak_mib'] for run in ours):.0f}",
+    ]
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def as_markdown(lines):
+    head = (
+        "table | terms | measure | ours | each split or seed | trees | tuned trees | ours / tuned trees | seconds | "
+        "times trees | CPU | `--tune no` | times trees | peak MiB"
+    )
+    return "\n".join([f"| {head} |", "| --- " * (head.count("|") + 1) + "|", *lines]) + "\n"
+
+
 def chosen(bench, tables):
     wanted = bench.tables
     if wanted is None:
@@ -144,7 +180,7 @@ def chosen(bench, tables):
 def run(bench):
     n_runs = bench.splits or (1 if bench.quick else FEW_RUNS)
     kept = KeptTrees(bench)
-    rows, by_group = [], {}
+    rows, by_group, lines = [], {}, []
     for group, table, terms_list in chosen(bench, bench.child("default_tables", "tables")["tables"]):
         if group in ("paper", "rules", "classes") and bench.data is None:
             rows.append(Row(table, note="its file is not there (MFGA_DATA)"))
@@ -164,7 +200,7 @@ def run(bench):
             )
             title = split["title"]
             trees = bench.child("default_tables", "trees", table=table, pickle=pickle, tuned=False)
-            tuned = kept.get(table, split["split"], pickle) if bench.tuned_trees else None
+            tuned = kept.get(table, split["split"], pickle)
             for terms in terms_list:
                 options = [*split["options"][str(terms)], "--seed", number]
                 ours = train(bench, split, [*options, *bench.train_options])
@@ -184,9 +220,12 @@ def run(bench):
                 )
         for terms in terms_list:
             rows += rows_of(table, terms, results[terms], title)
+            lines.append(markdown_line(table, terms, results[terms], title))
             if (table, terms) not in TARGETS:  # what has a goal of its own is not in the median
                 by_group.setdefault(group, []).append(results[terms])
     for group in TARGETS_OF_GROUPS:
         if len(by_group.get(group, [])) > 1:
             rows += group_rows(group, by_group[group])
+    bench.out.mkdir(parents=True, exist_ok=True)
+    (bench.out / "defaults.md").write_text(as_markdown(lines))
     return rows
