@@ -47,6 +47,14 @@ struct InEitherScale {
   }
 };
 
+// The dictionary that depends on scales most, and tells them apart most clearly.
+const std::string& with_most_landmarks(const AutomaticDictionaries& dictionaries) {
+  const auto most = std::ranges::find_if(dictionaries.list, [](const std::string& features) {
+    return features.find("landmark") != std::string::npos;
+  });
+  return most == dictionaries.list.end() ? dictionaries.list.back() : *most;
+}
+
 }  // namespace
 
 bool have_quantiles(const PreparedData& data) {
@@ -68,8 +76,8 @@ std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automa
   work.phase = "choosing scales";
   TriedScales tried;
   const auto compare = [&] {
-    // Terms of all columns depend on scales most: if these do not ask for others, nothing does.
-    const std::string& landmarks = dictionaries.list.back();
+    // If these do not ask for other scales, nothing does.
+    const std::string& landmarks = with_most_landmarks(dictionaries);
     InEitherScale losses = with(landmarks, 1);
     bool is_standard = losses.is_standard_better_by(2);
     if (is_standard) {

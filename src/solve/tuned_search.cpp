@@ -1,32 +1,21 @@
 #include "solve/tuned_search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
 
 #include "solve/held_out_rows.hpp"
 #include "solve/searchable.hpp"
 #include "solve/tuned_unit.hpp"
+#include "solve/tuning_stops.hpp"
 
 namespace mfga {
 namespace {
 
-std::vector<double> product(std::vector<double> a, const std::vector<double>& b) {
-  for (std::size_t j = 0; j < a.size(); ++j) a[j] *= b[j];
-  return a;
-}
-
 void adopt(const Tuned& tuned, TunedModel& model) {
   model.active = tuned.active;
-  model.stretch = product(model.stretch, tuned.stretch);
+  model.stretch = stretch_of(model, tuned);
 }
-
-// Tuning is stopped to ask the held-out rows after so many steps: what one step more does matters less the
-// more there were.
-constexpr std::array kStops = {0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128};
-// And it ends where their loss has not fallen at so many stops.
-constexpr std::size_t kPatience = 3;
 
 class TunedSearch {
  public:
@@ -308,23 +297,23 @@ class TunedSearch {
   // Returns the number of steps.
   int tune_all(int most_steps, Models& models) {
     if (most_steps == 0 || options_.is_late()) return 0;
-    std::vector<std::vector<Stop>> stops;
+    std::vector<std::vector<TuningStop>> stops;
     std::size_t most_stops = 0;
     for (std::size_t f = 0; f < folds_.size(); ++f) {
-      std::vector<Stop>& own = stops.emplace_back();
+      std::vector<TuningStop>& own = stops.emplace_back();
       const auto are_stops = [&] {
-        return !own.empty() && std::ranges::all_of(own, [&](const Stop& stop) {
+        return !own.empty() && std::ranges::all_of(own, [&](const TuningStop& stop) {
           return is_possible(stop.state, folds_[f].problem, options_.greedy.terms) &&
-                 stop.state.step <= most_steps;
+                 stop.state.step <= most_steps_while_falling(most_steps);
         });
       };
       journaled_if(
-          options_.greedy.journal, "tuning", [&] { own = tuned(folds_[f], models[f], most_steps); },
-          are_stops, own);
+          options_.greedy.journal, "tuning",
+          [&] { own = tuned(folds_[f], models[f], most_steps, options_, on_step_); }, are_stops, own);
       most_stops = std::max(most_stops, stops.back().size());
     }
     // A tuning that has ended stays where it is.
-    const auto at = [&](std::size_t f, std::size_t i) -> Stop& {
+    const auto at = [&](std::size_t f, std::size_t i) -> TuningStop& {
       return stops[f][std::min(i, stops[f].size() - 1)];
     };
     std::size_t best = 0;
@@ -342,45 +331,6 @@ class TunedSearch {
       steps = std::max(steps, at(f, best).state.step);
     }
     return steps;
-  }
-
-  // Where a tuning may end.
-  struct Stop {
-    Tuned state;
-    double held_out_loss = 0;  // the sum
-    friend void archive(Archive& bytes, Stop& stop) { bytes(stop.state, stop.held_out_loss); }
-  };
-
-  // All stops, or the end alone if no rows are held out.
-  std::vector<Stop> tuned(const TuningFold& fold, const TunedModel& model, int most_steps) {
-    const Problem& problem = fold.problem;
-    const BlockedRows rows = problem.rows.stretched(model.stretch);
-    std::vector<Stop> stops;
-    std::size_t best = 0;
-    const auto stop_at = [&](const Tuned& state) {
-      const std::vector<double> stretch = product(model.stretch, state.stretch);
-      stops.push_back({state, held_out_loss(fold, state.active, stretch)});
-      if (stops.back().held_out_loss < stops[best].held_out_loss) best = stops.size() - 1;
-    };
-    if (fold.held_out) stop_at({model.active, std::vector<double>(model.stretch.size(), 1.0), 0, 0});
-    const Tuned last =
-        tune(problem.with_rows(rows), model.active,
-             {model.ridge, most_steps, options_.pull, model.stretches_inputs}, [&](const Tuned& state) {
-               stop_if_over(options_.end);
-               if (on_step_) on_step_(state.active.size(), state.step, state.objective / rows.total_weight());
-               if (fold.held_out && std::ranges::binary_search(kStops, state.step)) stop_at(state);
-               return (stops.empty() || stops.size() - best <= kPatience) && !options_.is_late();
-             });
-    if (!fold.held_out) return {{last, 0}};
-    if (stops.back().state.step < last.step) stop_at(last);
-    return stops;
-  }
-
-  // The sum over the held-out rows.
-  [[nodiscard]] static double held_out_loss(const TuningFold& fold, const ActiveSet& active,
-                                            const std::vector<double>& stretch) {
-    const BlockedRows rows = fold.held_out->rows.stretched(stretch);
-    return loss_sum(fold.held_out_problem(rows), active.score());
   }
 
   std::span<const TuningFold> folds_;
