@@ -5,7 +5,6 @@
 #include <exception>
 #include <optional>
 
-#include "core/rank_messages.hpp"
 #include "core/row_blocks.hpp"
 #include "mfga/error.hpp"
 
@@ -123,7 +122,7 @@ void Ranks::run(const Workers& workers, Index blocks, Index shards, Index size, 
   });
   const auto bytes = static_cast<std::size_t>(size) * sizeof(double);
   const auto raw = [&](Index shard) {
-    return std::string_view(reinterpret_cast<const char*>(partials + shard * size), bytes);  // NOLINT
+    return bytes_of(std::span(partials + shard * size, static_cast<std::size_t>(size)));
   };
   const auto set = [&](Index shard, std::string_view from) {
     if (bytes > 0) std::memcpy(partials + shard * size, from.data(), bytes);
