@@ -132,8 +132,8 @@ def learned_by_ranks(rows, reader, local, workers):
     for setting in ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled"):
         if context.conf().getBoolean(setting, False):
             raise ValueError(
-                f"this cluster encrypts what is sent (`{setting}`), and the tasks that learn together would send rows to "
-                "one another unencrypted; learn the squared loss from sums (without tuning), or with the estimators of mfga"
+                f"this cluster encrypts what is sent (`{setting}`), and the tasks that learn together would send rows "
+                "to one another unencrypted; use one machine, or the squared loss without tuning, which needs only sums"
             )
     if workers is None:
         workers = max(1, min(partitions, slots))
