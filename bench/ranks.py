@@ -24,7 +24,8 @@ TOOL = pathlib.Path(__file__).resolve().parent.parent / "build" / "mfga"
 def run(ranks, threads, table, model, options):
     command = [str(TOOL), "train", str(table), "--json", "--threads", str(threads), "--model", str(model), *options]
     if ranks > 1:
-        launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)]
+        # Else two ranks would have a core each, however many threads they start.
+        launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
         if os.geteuid() == 0:
             launcher.append("--allow-run-as-root")
         command = launcher + command

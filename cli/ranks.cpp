@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -20,12 +21,20 @@
 namespace mfga::cli {
 namespace {
 
-// How many processes have been started together, as launchers tell them.
+constexpr int kUnknown = 0;
+
+// How many processes have been started together, as Open MPI, MPICH and its kin, MVAPICH and Slurm (where it
+// serves MPI by PMIx) tell it.
 int launched_count() {
-  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
-    if (const char* const value = std::getenv(name); value != nullptr) return std::atoi(value);  // NOLINT
+  const auto number = [](const char* name) {
+    const char* const value = std::getenv(name);  // NOLINT
+    return value == nullptr ? std::optional<int>() : std::atoi(value);
+  };
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
+    if (const auto count = number(name)) return *count;
   }
-  return 1;
+  if (number("PMIX_RANK")) return number("SLURM_STEP_NUM_TASKS").value_or(kUnknown);
+  return number("MPI_LOCALNRANKS") ? kUnknown : 1;  // those of this machine
 }
 
 #ifdef MFGA_WITH_MPI
@@ -94,12 +103,6 @@ class MpiCommunicator final : public Communicator {
     return result;
   }
 
-  void barrier() override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    wait_for(request);
-  }
-
  private:
   [[nodiscard]] std::vector<unsigned long long> lengths_of_all(unsigned long long own) const {
     std::vector<unsigned long long> lengths(static_cast<std::size_t>(size_));
@@ -137,11 +140,26 @@ std::unique_ptr<MpiCommunicator>& joined() {
 bool has_mpi() { return true; }
 
 LaunchedRanks::LaunchedRanks() {
-  if (launched_count() <= 1) return;
+  const int launched = launched_count();
+  if (launched == 1) return;
   int provided = 0;
   // An error of MPI ends all ranks.
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   joined() = std::make_unique<MpiCommunicator>();
+  const int found = joined()->size();
+  if (launched != kUnknown && found != launched) {
+    // Each would train by itself, and all would write the same files.
+    joined().reset();
+    MPI_Finalize();
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("{} processes were started together, and the MPI of this mfga knows of {}; start "
+                            "them with the mpirun of the MPI that it was built with (with Slurm: srun "
+                            "--mpi=pmix)",
+                            launched, found));
+  }
+  if (found > 1) return;
+  joined().reset();
+  MPI_Finalize();
 }
 
 LaunchedRanks::~LaunchedRanks() {
@@ -177,7 +195,7 @@ Communicator* launched_ranks() { return joined().get(); }
 bool has_mpi() { return false; }
 
 LaunchedRanks::LaunchedRanks() {
-  if (launched_count() <= 1) return;
+  if (launched_count() == 1) return;
   throw Error(ErrorKind::kInvalidArgument,
               "this mfga was built without MPI; start it without mpirun, or build it where MPI is installed");
 }

@@ -14,7 +14,7 @@ namespace mfga::cli {
 // Joins the other ranks, if there are any, and leaves them when the work is done.
 class LaunchedRanks {
  public:
-  // Throws Error where mpirun has started several ranks, and the tool was built without MPI.
+  // Throws Error where mpirun has started several ranks, and the tool was built without MPI, or with another.
   LaunchedRanks();
   LaunchedRanks(const LaunchedRanks&) = delete;
   LaunchedRanks& operator=(const LaunchedRanks&) = delete;

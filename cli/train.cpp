@@ -318,12 +318,7 @@ void run_train(TrainCommand& command, bool validation_given) {
   }
   // Whatever fails from here on, the work is not lost.
   const auto save_start = Clock::now();
-  save_fit(command, result);
-  if (!command.sizes_path.empty() && result.report.sizes.empty())
-    tables.train.remarks.emplace_back(
-        "the file of `path` has no sizes: no rows could be held out to choose one");
-  const std::string kept = end_checkpoint(command.checkpoint, result.report);
-  if (!kept.empty()) tables.train.remarks.push_back(kept);
+  save_fit(command, result, tables.train.remarks);
   measured.timing.save = seconds_since(save_start);
   try {
     measure(command, tables, result, start, progress, measured);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "cli/train_report.hpp"
 #include "core/archive.hpp"
 #include "core/clock.hpp"
+#include "core/rank_messages.hpp"
 #include "core/ranks.hpp"
 #include "data/text_rows.hpp"
 
@@ -96,14 +96,7 @@ PartOfTable joined(const Table& own, Communicator& ranks) {
 
 // Numbers of all ranks, on the first.
 std::vector<double> gathered(std::span<const double> own, Communicator& ranks) {
-  const std::string_view bytes(reinterpret_cast<const char*>(own.data()), own.size_bytes());  // NOLINT
-  std::vector<double> all;
-  for (const std::string& theirs : ranks.gather(bytes, 0)) {
-    const std::size_t before = all.size();
-    all.resize(before + theirs.size() / sizeof(double));
-    if (!theirs.empty()) std::memcpy(all.data() + before, theirs.data(), theirs.size());
-  }
-  return all;
+  return joined_numbers<double>(ranks.gather(bytes_of(own), 0));
 }
 
 }  // namespace
@@ -142,9 +135,7 @@ void train_on_ranks(TrainCommand& command, Communicator& ranks) {
   });
   const auto save_start = Clock::now();
   agreed(&ranks, [&] {
-    if (!is_first) return;
-    save_fit(command, result);
-    static_cast<void>(end_checkpoint(command.checkpoint, result.report));
+    if (is_first) save_fit(command, result, table.remarks);
   });
   measured.timing.save = seconds_since(save_start);
 

@@ -346,6 +346,14 @@ void save_fit(const TrainCommand& command, const FitResult& result) {
     save(command.sizes_path, path_file_text(result.report, command.sizes_path));
 }
 
+void save_fit(const TrainCommand& command, const FitResult& result, std::vector<std::string>& remarks) {
+  save_fit(command, result);
+  if (!command.sizes_path.empty() && result.report.sizes.empty())
+    remarks.emplace_back("the file of `path` has no sizes: no rows could be held out to choose one");
+  const std::string kept = end_checkpoint(command.checkpoint, result.report);
+  if (!kept.empty()) remarks.push_back(kept);
+}
+
 std::string path_file_text(const FitReport& report, const std::string& path) {
   if (!path.ends_with(".csv")) return sizes_to_json(report.sizes).dump(2) + "\n";
   std::string text = "terms,held_out,standard_error,ridge,chosen\n";

@@ -69,6 +69,8 @@ void add_checkpoint_options(CLI::App& app, Checkpoint& checkpoint);
 [[nodiscard]] std::string progress_text(const Progress& state);
 // Writes the model, and the losses by number of terms, where they are to go.
 void save_fit(const TrainCommand& command, const FitResult& result);
+// The same, and ends the checkpoint; what there is to say of that joins the remarks.
+void save_fit(const TrainCommand& command, const FitResult& result, std::vector<std::string>& remarks);
 
 [[nodiscard]] Json report_to_json(const TrainCommand& command, const FitResult& result, Index n_test,
                                   const Measured& measured);

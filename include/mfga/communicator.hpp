@@ -4,7 +4,8 @@
 //
 // Every rank makes the same call with the same options and its own rows, which stand in the order of the
 // ranks; a rank may have none. Every rank gets the model that one process finds with all rows, to the last
-// bit, for any number of ranks and threads.
+// bit, for any number of ranks and threads. Last digits depend on the processor and on libraries: where these
+// are not the same for all ranks, the fit is refused.
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@ Nobody without the key gets further than the greeting, and what arrives is bytes
 
 import concurrent.futures
 import contextlib
+import os
 import queue
 import socket
 import struct
@@ -19,6 +20,10 @@ from multiprocessing.connection import Connection, answer_challenge, deliver_cha
 
 _PATIENCE = 300  # seconds until all must be there
 _GREETING = 20  # seconds that a greeting may take
+_TO_TELL = 20  # seconds until the others must have taken what is sent to them before the end
+_TO_HEAR = 5  # seconds until they must have heard of it, and end as well
+_BETWEEN_LOOKS = 10  # seconds between looks whether machines answer
+_UNANSWERED = 8  # times that the system asks a machine again, in some 50 seconds, before it counts as gone
 _RANK = struct.Struct("!I")
 _DATA, _FAILED = b"=", b"!"
 # Whatever fits into the buffers of a socket is sent at once: nobody is more than one message ahead.
@@ -131,7 +136,7 @@ def _connection(stream, seconds):
     """A connection that waits so many seconds for an answer."""
     stream.settimeout(None)
     stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # A machine that is gone without a word is noticed within a minute.
+    # A machine that is gone without a word is noticed within a minute; where it owes an answer, by `_is_silent`.
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):
@@ -152,6 +157,20 @@ def _socket_of(connection):
 def _be_patient(connection):
     with _socket_of(connection) as stream:
         stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, 0))
+
+
+def _is_silent(connection):
+    """Whether a machine does not answer any more, though something was sent to it.
+
+    Keepalive does not ask where data is under way, and the system itself gives up after a quarter of an hour only. Its
+    own limit (TCP_USER_TIMEOUT) would also end connections with those who compute for long and read nothing meanwhile.
+    """
+    if not hasattr(socket, "TCP_INFO"):
+        return False
+    with _socket_of(connection) as stream:
+        # In the kernel's struct tcp_info: how often data was sent again, and room for it was asked for, without answer.
+        _, _, retransmits, probes = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 4)
+    return max(retransmits, probes) >= _UNANSWERED
 
 
 class Communicator:
@@ -198,12 +217,22 @@ class Communicator:
         gathered = {self.rank: own}
         waiting = set(self._ranks)
         while waiting:
-            for connection in wait(waiting):
+            ready = wait(waiting, timeout=_BETWEEN_LOOKS)
+            for connection in ready:
                 gathered[self._ranks[connection]] = self._receive(connection)
                 waiting.remove(connection)
+            if not ready:
+                self._look_for_silent()
+        while sending is not None and not concurrent.futures.wait([sending], timeout=_BETWEEN_LOOKS).done:
+            self._look_for_silent()
         if sending is not None:
             sending.result()
         return [gathered[rank] for rank in range(self.size)]
+
+    def _look_for_silent(self):
+        for connection in self._ranks:
+            if _is_silent(connection):
+                self._fail_for(connection)
 
     def _send(self, message):
         for step in range(1, self.size):
@@ -215,32 +244,55 @@ class Communicator:
         try:
             message = connection.recv_bytes()
         except (EOFError, OSError):
-            self._failure = RankError(f"the process of rank {self._ranks[connection]} has gone")
-            raise self._failure from None
+            self._fail_for(connection)
         if message[:1] == _FAILED:
             self._failure = RankError(message[1:].decode())
             raise self._failure
         return message[1:]
 
+    def _fail_for(self, connection):
+        self._failure = RankError(f"the process of rank {self._ranks[connection]} has gone")
+        raise self._failure from None
+
     def fail(self, message):
-        """Tell the others that the fit cannot go on."""
-        # After what is still being sent.
-        concurrent.futures.wait([self._sender.submit(self._send, _FAILED + message.encode())], timeout=_GREETING)
+        """Tell the others that the fit cannot go on, and wait until they have heard."""
+        # After what is still being sent. The others may be sending as well, and read again only when somebody reads
+        # what they send; and what is closed with something unread takes along what it has said.
+        telling = self._sender.submit(self._send, _FAILED + message.encode())
+        is_told = False
+        deadline = time.monotonic() + _TO_TELL
+        listening = set(self._ranks)
+        while listening and time.monotonic() < deadline:
+            if not is_told and telling.done():
+                is_told = True
+                deadline = time.monotonic() + _TO_HEAR
+                for connection in self._ranks:
+                    with contextlib.suppress(OSError), _socket_of(connection) as stream:
+                        stream.shutdown(socket.SHUT_WR)
+            for connection in wait(listening, timeout=0.02 if not is_told else deadline - time.monotonic()):
+                with contextlib.suppress(OSError):
+                    if os.read(connection.fileno(), 1 << 16):
+                        continue
+                listening.remove(connection)  # it has ended, too
 
     def close(self):
         """End all connections."""
         for connection in self._ranks:
             with contextlib.suppress(OSError), _socket_of(connection) as stream:
                 stream.shutdown(socket.SHUT_RDWR)  # wakes a sender
-            connection.close()
+        # Only then: it must not write to what others open under the same number.
         self._sender.shutdown()
+        for connection in self._ranks:
+            connection.close()
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, _):
-        if isinstance(error, RankError):  # as it was told
-            self.fail(str(error))
-        elif kind is not None:
-            self.fail(f"rank {self.rank} failed: {kind.__name__}: {error}")
-        self.close()
+        try:
+            if isinstance(error, RankError):  # as it was told
+                self.fail(str(error))
+            elif kind is not None:
+                self.fail(f"rank {self.rank} failed: {kind.__name__}: {error}")
+        finally:
+            self.close()

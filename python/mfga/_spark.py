@@ -129,6 +129,12 @@ def learned_by_ranks(rows, reader, local, workers):
     partitions = rows.rdd.getNumPartitions()
     context = rows.sparkSession.sparkContext._jsc.sc()
     slots = context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
+    for setting in ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled"):
+        if context.conf().getBoolean(setting, False):
+            raise ValueError(
+                f"this cluster encrypts what is sent (`{setting}`), and the tasks that learn together would send rows "
+                "to one another unencrypted; use one machine, or the squared loss without tuning, which needs only sums"
+            )
     if workers is None:
         workers = max(1, min(partitions, slots))
     elif workers > slots:  # Spark would wait for ten minutes

@@ -80,8 +80,12 @@ def _places(client, X, count):
     keys = list(dask.core.flatten(X.__dask_keys__()))
     if futures and all(key in futures for key in keys):
         distributed.wait(list(futures.values()))
+        for future in futures.values():
+            if future.status != "finished":
+                future.result()  # raises what has gone wrong
         holders = client.who_has([futures[key] for key in keys])
-        return [holders[key][0] for key in keys]
+        if all(holders[key] for key in keys):  # else a worker has just gone, and they are computed again
+            return [holders[key][0] for key in keys]
     # As nearly the same number for each as can be.
     return [workers[place * min(len(workers), count) // count] for place in range(count)]
 
@@ -117,6 +121,12 @@ def _results(client, futures, addresses):
 
 # What follows runs on workers.
 
+_ended = set()  # fits that the user has interrupted
+
+
+def _end(fit):
+    _ended.add(fit)
+
 
 def _part(x, y, weights):
     return x, y, weights
@@ -137,11 +147,20 @@ def _address(meeting):
     return meeting.address
 
 
-def _learn(meeting, rank, addresses, layout, estimator, parts):
-    with meeting.join(rank, addresses) as others:
-        if estimator.n_jobs is None:
-            estimator.n_jobs = distributed.get_worker().state.nthreads
-        fitted = layout.learn(estimator, parts, others)
+def _learn(meeting, rank, addresses, layout, estimator, fit, parts):
+    def go_on(_):
+        if fit in _ended:
+            raise RankError("the fit was interrupted")
+
+    try:
+        with meeting.join(rank, addresses) as others:
+            if estimator.n_jobs is None:
+                estimator.n_jobs = distributed.get_worker().state.nthreads
+            estimator.callback = go_on
+            fitted = layout.learn(estimator, parts, others)
+            estimator.callback = None
+    except KeyboardInterrupt:  # another was asked first; this would end the worker
+        raise RankError("the fit was interrupted") from None
     return fitted if rank == 0 else None
 
 
@@ -168,6 +187,11 @@ class _OnDask:
         if self.callback is not None or self.verbose:
             raise ValueError("`callback` and `verbose` are for fits on one machine; leave them out on a cluster")
         client = distributed.default_client()
+        if any(place.startswith("tls://") for place in client.nthreads()):
+            raise ValueError(
+                "the workers of this cluster talk by TLS, and those that learn together would send rows to one another "
+                "unencrypted; use a cluster without TLS, or mfga." + type(self).__name__
+            )
         # A seed that is the same for all.
         local = self._local(**self.get_params(deep=False)).set_params(random_state=seed_of(self.random_state))
         if self.warm_start and "_model" in vars(self):
@@ -189,14 +213,22 @@ class _OnDask:
             ]
 
         count = len(parts)
-        looks = _results(client, on_workers(_look_at_parts, [local] * count, parts.values()), parts)
-        layout = Layout.of(local, [look for own in looks for look in own])
-        # Two fits that each wait for workers of the other would wait for ever.
-        with distributed.MultiLock([f"mfga {place}" for place in parts]):
-            meetings = on_workers(_meet, [secrets.token_bytes(32)] * count)
-            addresses = _results(client, on_workers(_address, meetings), parts)
-            together = [range(count), [addresses] * count, [layout] * count, [local] * count]
-            fitted = _results(client, on_workers(_learn, meetings, *together, parts.values()), parts)[0]
+        fit = secrets.token_hex(8)
+        try:
+            looks = _results(client, on_workers(_look_at_parts, [local] * count, parts.values()), parts)
+            layout = Layout.of(local, [look for own in looks for look in own])
+            # Two fits that each wait for workers of the other would wait for ever.
+            with distributed.MultiLock([f"mfga {place}" for place in parts]):
+                meetings = on_workers(_meet, [secrets.token_bytes(32)] * count)
+                addresses = _results(client, on_workers(_address, meetings), parts)
+                together = [range(count), *([same] * count for same in (addresses, layout, local, fit))]
+                fitted = _results(client, on_workers(_learn, meetings, *together, parts.values()), parts)[0]
+        except BaseException as error:
+            if not isinstance(error, Exception):  # Ctrl-C, of which running tasks do not hear from Dask
+                client.run(_end, fit, workers=sorted(set(parts) & set(client.nthreads())), on_error="ignore")
+            # What waits for a worker that has gone would keep another fit of the same rows waiting.
+            client.cancel([part for own in parts.values() for part in own])
+            raise
         parameters = self.get_params(deep=False)
         vars(self).clear()
         vars(self).update(vars(fitted) | parameters)

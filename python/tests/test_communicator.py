@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import signal
 import socket
+import threading
+import time
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
 
@@ -19,11 +21,13 @@ from mfga._communicator import Meeting
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["mfga"])
 KEY = b"only for this test"
+LIMIT = 120  # seconds until a test fails that waits
 
 
 def rank_process(pipe, rank, work, patience):
     """What each process does: `work` with its communicator; what came of it goes back."""
     _communicator._PATIENCE = patience
+    _communicator._TO_TELL = _communicator._TO_HEAR = 2 * LIMIT  # nobody may need so long
     meeting = Meeting("127.0.0.1", KEY)
     pipe.send(meeting.address)
     addresses = pipe.recv()
@@ -34,6 +38,11 @@ def rank_process(pipe, rank, work, patience):
     except Exception as error:
         result = f"{type(error).__name__}: {error}"
     pipe.send(result)
+
+
+def received(pipe):
+    assert pipe.poll(LIMIT), "a process says nothing"
+    return pipe.recv()
 
 
 class Processes:
@@ -50,7 +59,7 @@ class Processes:
             process.start()
         for _, there in pipes:
             there.close()
-        self.addresses = [pipe.recv() for pipe in self.pipes]
+        self.addresses = [received(pipe) for pipe in self.pipes]
 
     def begin(self, addresses=None):
         for pipe in self.pipes:
@@ -60,11 +69,11 @@ class Processes:
         results = []
         for pipe in self.pipes:
             try:
-                results.append(pipe.recv())
+                results.append(received(pipe))
             except EOFError:
                 results.append("gone")
         for process in self.processes:
-            process.join()
+            process.join(LIMIT)
         return results
 
 
@@ -103,6 +112,50 @@ def test_all_end_with_the_message_of_the_one_that_fails():
     processes.begin()
     told = "RankError: rank 1 failed: ValueError: the column 'age' holds texts"
     assert processes.results() == [told, "ValueError: the column 'age' holds texts", told]
+
+
+def fail_while_others_compute(others):
+    others.all_gather(b"first")
+    if others.rank == 0:
+        raise ValueError("there is no more")
+    if others.rank == 1:
+        time.sleep(1)
+    # As much from each to each as nobody takes who does not read.
+    return len(others.all_gather(b"x" * 20_000_000))
+
+
+def test_all_are_told_whatever_is_under_way():
+    processes = Processes(4, fail_while_others_compute)
+    processes.begin()
+    told = "RankError: rank 0 failed: ValueError: there is no more"
+    assert processes.results() == ["ValueError: there is no more", told, told, told]
+
+
+def test_a_machine_that_answers_is_not_silent(monkeypatch):
+    here, there = (Meeting("127.0.0.1", KEY) for _ in range(2))
+    ranks = {}
+    joins = [
+        threading.Thread(target=lambda r, m: ranks.update({r: m.join(r, [here.address, there.address])}), args=pair)
+        for pair in enumerate((here, there))
+    ]
+    for join in joins:
+        join.start()
+    for join in joins:
+        join.join(LIMIT)
+    monkeypatch.setattr(_communicator, "_BETWEEN_LOOKS", 0.01)  # the first waits for the second, and looks
+    answer = []
+    first = threading.Thread(target=lambda: answer.extend(ranks[0].all_gather(b"x" * 20_000_000)))
+    first.start()
+    time.sleep(1)
+    assert ranks[1].all_gather(b"y")[1] == b"y"
+    first.join(LIMIT)
+    assert [len(part) for part in answer] == [20_000_000, 1]
+    # As if nothing had come back for a minute.
+    monkeypatch.setattr(_communicator, "_UNANSWERED", 0)
+    with pytest.raises(_communicator.RankError, match="the process of rank 1 has gone"):
+        ranks[0].all_gather(b"")
+    for rank in ranks.values():
+        rank.close()
 
 
 def end_at_rank_2(others):

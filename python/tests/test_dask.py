@@ -27,6 +27,7 @@ from sklearn.exceptions import NotFittedError  # noqa: E402
 from mfga.dask import MFGAClassifier, MFGARegressor  # noqa: E402
 
 ROWS = 3000
+LIMIT = 300  # seconds until a test fails that waits
 
 
 @contextlib.contextmanager
@@ -196,26 +197,81 @@ def test_what_is_wrong_is_told_before_there_is_work(client, rows):
         MFGARegressor(verbose=1).fit(dask_x, dask_y)
 
 
-def test_a_worker_that_dies_ends_the_fit(client):
+def slow_fit():
+    """An estimator that learns for many minutes, and rows for it."""
     rng = np.random.default_rng(0)
     x, y = da.from_array(rng.normal(size=(20000, 40)), chunks=(10000, 40)), da.random.random(20000, chunks=10000)
+    return MFGARegressor(terms=4000, features="gaussian(order=2) + hinge", per_step=1, tune=False, loss="huber"), x, y
+
+
+def wait_until_learning(client, wanted):
+    """Wait until so many workers are within a fit."""
+
+    def is_learning():
+        import sys
+
+        names = set()
+        for frame in sys._current_frames().values():
+            while frame is not None:
+                names.add(frame.f_code.co_name)
+                frame = frame.f_back
+        return "_call_library" in names
+
+    deadline = time.monotonic() + LIMIT
+    while sum(client.run(is_learning).values()) != wanted:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_worker_that_dies_ends_the_fit(client):
     processes = client.run(os.getpid)
 
     def kill_one_that_learns():
-        while not any("_learn" in str(key) for keys in client.processing().values() for key in keys):
-            time.sleep(0.1)
-        time.sleep(1)
+        wait_until_learning(client, 2)
         os.kill(next(iter(processes.values())), signal.SIGKILL)
 
     killer = threading.Thread(target=kill_one_that_learns, daemon=True)
     killer.start()
-    # A fit of many minutes.
-    slow = MFGARegressor(terms=4000, features="gaussian(order=2) + hinge", per_step=1, tune=False, loss="huber")
+    slow, x, y = slow_fit()
     with pytest.raises(ConnectionError, match="has gone"):
         slow.fit(x, y)
-    killer.join()
-    client.wait_for_workers(2)
+    killer.join(LIMIT)
+    client.wait_for_workers(2, timeout=LIMIT)
     assert not hasattr(slow, "n_terms_")
+
+
+def test_an_interrupt_ends_the_fit_on_all_workers(client):
+    def interrupt():
+        wait_until_learning(client, 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    client.wait_for_workers(2, timeout=LIMIT)
+    thread = threading.Thread(target=interrupt, daemon=True)
+    thread.start()
+    slow, x, y = slow_fit()
+    with pytest.raises(KeyboardInterrupt):
+        slow.fit(x, y)
+    thread.join(LIMIT)
+    wait_until_learning(client, 0)
+    # The workers are free for others.
+    assert MFGARegressor(**PARAMETERS).fit(x[:, :5], y).n_terms_ == 8
+
+
+def test_a_partition_that_cannot_be_computed_tells_why(client, rows):
+    def fails():
+        raise ArithmeticError("this partition is broken")
+
+    x, y = rows
+    parts = [da.from_array(x[:1000], chunks=(500, 5)), da.from_delayed(dask.delayed(fails)(), (500, 5), float)]
+    broken = client.persist(da.concatenate(parts))
+    with pytest.raises(ArithmeticError, match="this partition is broken"):
+        MFGARegressor(**PARAMETERS).fit(broken, da.from_array(y[:1500], chunks=500))
+
+
+def test_a_cluster_with_tls_is_refused(client, rows, monkeypatch):
+    monkeypatch.setattr(distributed.Client, "nthreads", lambda self: {"tls://10.0.0.1:8786": 1})
+    with pytest.raises(ValueError, match="TLS.*unencrypted.*mfga.MFGARegressor"):
+        MFGARegressor().fit(*(da.from_array(part) for part in rows))
 
 
 def test_the_docs_run(tmp_path, monkeypatch):

@@ -201,6 +201,16 @@ def test_what_is_wrong_with_some_rows_reaches_the_user_of_a_barrier_stage(table)
         MFGAClassifier(**columns(labelCol="kind")).fit(unlabelled)
 
 
+def test_a_cluster_that_encrypts_is_refused(spark, table):
+    settings = spark.sparkContext._jsc.sc().conf()
+    settings.set("spark.network.crypto.enabled", "true")
+    try:
+        with pytest.raises(ValueError, match=r"`spark.network.crypto.enabled`.*unencrypted"):
+            MFGARegressor(loss="huber", **columns()).fit(table)
+    finally:
+        settings.remove("spark.network.crypto.enabled")
+
+
 def test_the_docs_run(spark, capsys):
     text = (pathlib.Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
     exec(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[1], {})

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/rank_messages.hpp"
 #include "core/row_blocks.hpp"
 
 namespace mfga {
@@ -29,7 +30,7 @@ void append(const TableView& table, std::span<const Index> rows, std::string& me
     table.read(some, kBlockRows, block.data());
     for (std::size_t n = 0; n < some.size(); ++n) {
       for (std::size_t j = 0; j < row.size(); ++j) row[j] = block[j * kBlockRows + n];
-      message.append(reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double));  // NOLINT
+      message += bytes_of(row);
     }
   }
 }

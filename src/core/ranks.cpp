@@ -17,6 +17,25 @@ struct Word {
   double seconds = 0;
 };
 
+// An error of another rank, of which all have heard.
+class HeardError final : public Error {
+ public:
+  using Error::Error;
+};
+
+// What `agreed` says of an error begins with its kind, and what is said within its body with this.
+constexpr char kNoError = '\x7F';
+
+// Throws the error of the first rank that has told of one.
+void throw_told(const std::vector<std::string>& all, int own_rank, const std::exception_ptr& own) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::string& theirs = all[rank];
+    if (theirs.empty() || theirs.front() == kNoError) continue;
+    if (static_cast<int>(rank) == own_rank) std::rethrow_exception(own);
+    throw HeardError(static_cast<ErrorKind>(theirs.front()), theirs.substr(1));
+  }
+}
+
 }  // namespace
 
 BlockRange blocks_of_rank(Index blocks, int rank, int ranks) {
@@ -103,7 +122,7 @@ void Ranks::run(const Workers& workers, Index blocks, Index shards, Index size, 
   });
   const auto bytes = static_cast<std::size_t>(size) * sizeof(double);
   const auto raw = [&](Index shard) {
-    return std::string_view(reinterpret_cast<const char*>(partials + shard * size), bytes);  // NOLINT
+    return bytes_of(std::span(partials + shard * size, static_cast<std::size_t>(size)));
   };
   const auto set = [&](Index shard, std::string_view from) {
     if (bytes > 0) std::memcpy(partials + shard * size, from.data(), bytes);
@@ -157,6 +176,8 @@ void agreed(Communicator* communicator, const std::function<void()>& body) {
   std::exception_ptr own;
   try {
     body();
+  } catch (const HeardError&) {
+    throw;
   } catch (const Error& error) {
     own = std::current_exception();
     failure = std::string(1, static_cast<char>(error.kind())) + error.what();
@@ -164,13 +185,14 @@ void agreed(Communicator* communicator, const std::function<void()>& body) {
     own = std::current_exception();
     failure = std::string(1, static_cast<char>(ErrorKind::kSystem)) + error.what();
   }
-  const std::vector<std::string> all = communicator->all_gather(failure);
-  for (int rank = 0; rank < communicator->size(); ++rank) {
-    const std::string& theirs = all[static_cast<std::size_t>(rank)];
-    if (theirs.empty()) continue;
-    if (rank == communicator->rank()) std::rethrow_exception(own);
-    throw Error(static_cast<ErrorKind>(theirs.front()), theirs.substr(1));
-  }
+  throw_told(communicator->all_gather(failure), communicator->rank(), own);
+}
+
+std::vector<std::string> said_within_agreed(Communicator& ranks, std::string_view own) {
+  std::vector<std::string> all = ranks.all_gather(kNoError + std::string(own));
+  throw_told(all, -1, nullptr);
+  for (std::string& theirs : all) theirs.erase(0, 1);
+  return all;
 }
 
 }  // namespace mfga

@@ -15,6 +15,7 @@
 
 #include "core/clock.hpp"
 #include "core/control.hpp"
+#include "core/rank_messages.hpp"
 #include "mfga/communicator.hpp"
 #include "mfga/views.hpp"
 
@@ -60,9 +61,7 @@ class Ranks {
       const auto first = static_cast<std::size_t>(first_of(range.first));
       return values.subspan(first, static_cast<std::size_t>(first_of(range.end)) - first);
     };
-    const std::span<const std::byte> own = std::as_bytes(part(rank()));
-    const std::vector<std::string> all =
-        talk({reinterpret_cast<const char*>(own.data()), own.size()});  // NOLINT
+    const std::vector<std::string> all = talk(bytes_of(part(rank())));
     for (int other = 0; other < size(); ++other) {
       if (other == rank()) continue;
       const std::span<Number> to = part(other);

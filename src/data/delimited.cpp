@@ -10,11 +10,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/rank_messages.hpp"
+#include "core/ranks.hpp"
 #include "data/column_look.hpp"
 #include "data/format_detection.hpp"
 #include "data/number_text.hpp"
 #include "data/target_column.hpp"
-#include "mfga/communicator.hpp"
 
 namespace mfga {
 namespace {
@@ -137,7 +138,7 @@ TextFields DelimitedReader::read(const ColumnPlan& plan, ThreadPool& pool, Table
   table.values = std::move(read.numbers);
   if (plan.has_target()) {
     convert_target(read.target_fields, plan.target, plan.style(static_cast<std::size_t>(plan.target)),
-                   missing_marks(), pool, table);
+                   missing_marks(), pool, table, ranks_);
   }
   return std::move(read.texts);
 }
@@ -177,21 +178,23 @@ void DelimitedReader::divide(Communicator& ranks, ThreadPool& pool) {
   const std::vector<std::string> quotes = ranks.all_gather(has_quotes ? "quotes" : "");
   if (std::ranges::any_of(quotes, [](const std::string& said) { return !said.empty(); }))
     own = {row_after(ranks.rank()), row_after(ranks.rank() + 1)};
-  const TextRows rows = locate_rows(own, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool);
+  TextRows rows;
+  agreed(&ranks,
+         [&] { rows = locate_rows(own, data_line_, layout_, Quoting::kPossible, chunk_bytes_, pool); });
   RowCounts counts{rows.rows(), rows.leading_comments, rows.inner_comments,
                    std::count(own.begin(), own.end(), '\n')};
-  const std::vector<std::string> all =
-      ranks.all_gather({reinterpret_cast<const char*>(&counts), sizeof counts});  // NOLINT
+  const auto all = joined_numbers<RowCounts>(ranks.all_gather(bytes_of(std::span(&counts, 1))));
   RowCounts before;
   for (int rank = 0; rank < ranks.size(); ++rank) {
     if (rank == ranks.rank()) data_line_ += before.lines;
-    std::memcpy(&counts, all[static_cast<std::size_t>(rank)].data(), sizeof counts);
+    counts = all[static_cast<std::size_t>(rank)];
     (before.rows == 0 ? before.leading_comments : before.inner_comments) += counts.leading_comments;
     before.inner_comments += counts.inner_comments;
     before.rows += counts.rows;
     before.lines += counts.lines;
   }
   of_all_ranks_ = before;
+  ranks_ = &ranks;
   data_ = own;
 }
 

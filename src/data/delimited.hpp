@@ -68,7 +68,9 @@ class DelimitedReader final : public TableReader {
     Index inner_comments = 0;
     Index lines = 0;
   };
-  std::optional<RowCounts> of_all_ranks_;  // where the reader has a part of the file
+  // Where the reader has a part of the file.
+  std::optional<RowCounts> of_all_ranks_;
+  Communicator* ranks_ = nullptr;
 };
 
 }  // namespace mfga

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <map>
 #include <set>
 
 #include "core/archive.hpp"
+#include "core/rank_messages.hpp"
+#include "core/ranks.hpp"
+#include "core/sealed_file.hpp"
 #include "mfga/communicator.hpp"
 #include "mfga/error.hpp"
 
@@ -17,13 +20,52 @@ Communicator* reading_ranks(const ReadOptions& options) {
   return options.communicator != nullptr && options.communicator->size() > 1 ? options.communicator : nullptr;
 }
 
-void divide(TableParts& parts, const std::string& path, const ReadOptions& options) {
+namespace {
+
+// A machine with an old copy of the file would not be noticed otherwise.
+void expect_same_file(std::string_view bytes, const std::string& path, Communicator& ranks) {
+  constexpr std::size_t kPieces = 16;  // from the head to the tail, that are looked at
+  constexpr std::size_t kPiece = std::size_t{1} << 16U;
+  const std::size_t length = std::min(bytes.size(), kPiece);
+  std::uint64_t sum = 0;
+  for (std::size_t piece = 0; piece < kPieces; ++piece)
+    sum = checksum(bytes.substr((bytes.size() - length) / (kPieces - 1) * piece, length), sum);
+  sum = checksum(bytes.substr(bytes.size() - length), sum);
+  const std::array<std::uint64_t, 2> own = {bytes.size(), sum};
+  const std::vector<std::string> all = ranks.all_gather(bytes_of(own));
+  const auto different = std::ranges::find_if(all, [&](const std::string& said) { return said != all[0]; });
+  if (different == all.end()) return;
+  const auto theirs = numbers_of<std::uint64_t>(*different);
+  const auto first = numbers_of<std::uint64_t>(all[0]);
+  throw Error(
+      ErrorKind::kBadData,
+      fmt::format("{}: is not the same file for all ranks: rank {} finds {} bytes and rank 0 {}{}; copy "
+                  "it anew to all machines",
+                  path, different - all.begin(), theirs[0], first[0],
+                  theirs[0] == first[0] ? ", but not the same ones" : ""));
+}
+
+}  // namespace
+
+std::unique_ptr<TableParts> open_parts(const std::string& path, const ReadOptions& options) {
+  Communicator* const ranks = reading_ranks(options);
+  std::unique_ptr<TableParts> parts;
+  const auto refuse = [](std::string_view given) {
+    throw Error(ErrorKind::kInvalidArgument,
+                fmt::format("{}: several ranks read one file; expected its name", given));
+  };
+  agreed(ranks, [&] {
+    if (ranks != nullptr && path == kStandardInput) refuse("standard input");
+    parts = std::make_unique<TableParts>(path, options);
+    if (ranks != nullptr && parts->are_several()) refuse(path);
+  });
+  if (ranks != nullptr) expect_same_file(parts->content().bytes(), path, *ranks);
+  return parts;
+}
+
+void divide(TableParts& parts, const ReadOptions& options) {
   Communicator* const ranks = reading_ranks(options);
   if (ranks == nullptr) return;
-  if (parts.are_several() || path == kStandardInput) {
-    throw Error(ErrorKind::kInvalidArgument, fmt::format("{}: several ranks read one file; expected its name",
-                                                         path == kStandardInput ? "standard input" : path));
-  }
   ThreadPool pool(options.threads);
   parts.reader().divide(*ranks, pool);
 }
@@ -40,25 +82,15 @@ void refuse_texts(const TableReader& reader, const ColumnPlan& plan, const std::
 
 void share_labels(Table& table, Communicator& ranks) {
   Archive own;
-  Index rows = std::ssize(table.target);
-  own(rows, table.labels);
+  own(table.labels);
   std::set<std::string> labels;
-  bool has_numbers = false;
   for (const std::string& said : ranks.all_gather(own.bytes())) {
     Archive theirs(said);
     std::vector<std::string> some;
-    theirs(rows, some);
+    theirs(some);
     labels.insert(some.begin(), some.end());
-    has_numbers = has_numbers || (rows > 0 && some.empty());
   }
   if (labels.empty()) return;
-  if (has_numbers) {
-    throw Error(
-        ErrorKind::kBadData,
-        fmt::format("{}: the target \"{}\" holds texts such as {} in one part of the file, and numbers "
-                    "alone in another; expected the same in all parts, or use one rank",
-                    table.source, table.target_name, quoted_for_message(*labels.begin())));
-  }
   const std::vector<std::string> all(labels.begin(), labels.end());
   std::vector<double> places;
   for (const std::string& label : table.labels)
@@ -67,19 +99,16 @@ void share_labels(Table& table, Communicator& ranks) {
   table.labels = all;
 }
 
-std::vector<Index> groups_among_all(const std::vector<double>& own, Communicator& ranks) {
-  std::map<double, Index> places;
+std::vector<Index> group_numbers(const std::vector<double>& own, Communicator* ranks) {
+  const std::vector<std::string> all =
+      ranks == nullptr ? std::vector{std::string(bytes_of(own))} : ranks->all_gather(bytes_of(own));
+  const auto own_rank = static_cast<std::size_t>(ranks == nullptr ? 0 : ranks->rank());
+  std::map<double, Index> numbers;
   std::vector<Index> groups;
-  const std::string_view bytes(reinterpret_cast<const char*>(own.data()),  // NOLINT
-                               own.size() * sizeof(double));
-  const std::vector<std::string> all = ranks.all_gather(bytes);
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    const std::string& theirs = all[static_cast<std::size_t>(rank)];
-    for (std::size_t place = 0; place < theirs.size(); place += sizeof(double)) {
-      double value = 0;
-      std::memcpy(&value, theirs.data() + place, sizeof value);
-      const Index group = places.try_emplace(value, static_cast<Index>(places.size())).first->second;
-      if (rank == ranks.rank()) groups.push_back(group);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    for (const double value : numbers_of<double>(all[rank])) {
+      const Index number = numbers.try_emplace(value, static_cast<Index>(numbers.size())).first->second;
+      if (rank == own_rank) groups.push_back(number);
     }
   }
   return groups;

@@ -116,9 +116,9 @@ void RowCollector::add(RowsRead& part, const std::string& path, ThreadPool& pool
   store_.add(kept, pool);
 }
 
-void RowCollector::finish(Table& table) {
+void RowCollector::finish(Table& table, Communicator* ranks) {
   table.lines = std::move(lines_);
-  if (target_) target_->finish(table);
+  if (target_) target_->finish(table, ranks);
 }
 
 std::shared_ptr<const StoredRows> RowCollector::stored(const std::vector<TextLevels>& levels,

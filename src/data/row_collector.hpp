@@ -47,8 +47,8 @@ class RowCollector {
   [[nodiscard]] TextFields::Count missing_numbers(Index slot) const {
     return missing_[static_cast<std::size_t>(slot)];
   }
-  // Sets the lines and the target.
-  void finish(Table& table);
+  // Sets the lines and the target, which all ranks do together; null: there is one.
+  void finish(Table& table, Communicator* ranks);
   // The rows, where numbers and levels go to these columns.
   [[nodiscard]] std::shared_ptr<const StoredRows> stored(const std::vector<TextLevels>& levels,
                                                          const TextFields::Destinations& to,

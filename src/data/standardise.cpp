@@ -236,15 +236,17 @@ Standardisation fit_standardisation(const TableView& x, Workers& workers, std::s
   for (std::size_t j = 0; j < first_row.size(); ++j) {
     if (std::isnan(sums[j])) unclear.push_back(j);
   }
-  const std::vector<double> found = first_finite(x, rows, unclear, workers);
-  for (std::size_t i = 0; i < unclear.size(); ++i) first_row[unclear[i]] = found[i];
-  const std::vector<PresentSums> present = present_sums(rows, first_row, unclear, workers);
-  for (std::size_t i = 0; i < unclear.size(); ++i) {
-    const std::size_t j = unclear[i];
-    sums[j] = present[i].sum;
-    sums[first_row.size() + j] = present[i].square;
-    total_weights[j] = std::max(present[i].weight, std::numeric_limits<double>::min());
-    result.missing[j] = static_cast<Index>(present[i].missing);
+  if (!unclear.empty()) {  // else two passes over all rows for nothing
+    const std::vector<double> found = first_finite(x, rows, unclear, workers);
+    for (std::size_t i = 0; i < unclear.size(); ++i) first_row[unclear[i]] = found[i];
+    const std::vector<PresentSums> present = present_sums(rows, first_row, unclear, workers);
+    for (std::size_t i = 0; i < unclear.size(); ++i) {
+      const std::size_t j = unclear[i];
+      sums[j] = present[i].sum;
+      sums[first_row.size() + j] = present[i].square;
+      total_weights[j] = std::max(present[i].weight, std::numeric_limits<double>::min());
+      result.missing[j] = static_cast<Index>(present[i].missing);
+    }
   }
   std::vector<Moments> moments;
   std::vector<std::size_t> out_of_range;

@@ -82,13 +82,16 @@ struct TableFile::Impl {
   Impl(const std::string& file_path, const ReadOptions& read_options)
       : path(file_path == kStandardInput ? "standard input" : file_path),
         options(read_options),
-        parts(file_path, options),
-        reader(&parts.reader()) {
-    divide(parts, file_path, options);
+        parts(open_parts(file_path, options)),
+        reader(&parts->reader()) {
+    divide(*parts, options);
   }
 
   Impl(std::string_view bytes, const std::string& source, const ReadOptions& read_options)
-      : path(source), options(read_options), parts(bytes, source, options), reader(&parts.reader()) {}
+      : path(source),
+        options(read_options),
+        parts(std::make_unique<TableParts>(bytes, source, options)),
+        reader(&parts->reader()) {}
 
   // The plan for a target and no predictors yet.
   [[nodiscard]] ColumnPlan start_plan(std::optional<Index> target) const {
@@ -169,7 +172,7 @@ struct TableFile::Impl {
 
   // The table of a plan, with the numbers alone, and the fields of the text columns.
   [[nodiscard]] TextFields read_plan(const ColumnPlan& plan, ThreadPool& pool, Table& table) const {
-    if (parts.are_several())
+    if (parts->are_several())
       throw Error(ErrorKind::kIo,
                   fmt::format("{}: is a directory or several files; expected a file with a table", path));
     describe(plan, table);
@@ -179,11 +182,11 @@ struct TableFile::Impl {
   // Whether the rows go to the disk while they are read.
   [[nodiscard]] bool are_stored(const ColumnPlan& plan, ThreadPool& pool) const {
     if (options.only_row > 0) return false;
-    if (parts.are_several() || !options.cache.empty()) return true;
+    if (parts->are_several() || !options.cache.empty()) return true;
     // A large file should not be in memory as a whole either.
     auto most = static_cast<double>(options.most_bytes);
     if (const Communicator* const ranks = reading_ranks(options)) most *= ranks->size();
-    return most > 0 && (parts.bytes() > most || parts.estimated_bytes(plan, pool) > most);
+    return most > 0 && (parts->bytes() > most || parts->estimated_bytes(plan, pool) > most);
   }
 
   // About how much text is parsed at a time.
@@ -240,7 +243,7 @@ struct TableFile::Impl {
 
   void finish(Clock::time_point start, Table& table) const {
     constexpr double kMegabyte = 1e6;
-    table.megabytes = parts.bytes() / kMegabyte;
+    table.megabytes = parts->bytes() / kMegabyte;
     table.load_seconds = opening_seconds + seconds_since(start);
   }
 
@@ -259,7 +262,7 @@ struct TableFile::Impl {
   Clock::time_point opening = Clock::now();
   std::string path;
   ReadOptions options;
-  TableParts parts;
+  std::unique_ptr<TableParts> parts;
   TableReader* reader;
   std::optional<FirstRow> first_row = reader->first_row();
   double opening_seconds = seconds_since(opening);
@@ -327,13 +330,13 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
     }
     impl_->describe(plan, table);
     collected.emplace(plan, impl_->reader->missing_marks(), table.target_name, impl_->options.cache);
-    impl_->parts.read(plan, pool, impl_->bytes_of_part(), [&](RowsRead& rows, const std::string& of) {
+    impl_->parts->read(plan, pool, impl_->bytes_of_part(), [&](RowsRead& rows, const std::string& of) {
       collected->add(rows, of, pool);
       return true;
     });
     impl_->reader->conclude(collected->rows(), collected->leading_comments(), collected->inner_comments(),
                             table);
-    collected->finish(table);
+    collected->finish(table, communicator());
   };
   if (communicator() != nullptr) refuse_texts(*impl_->reader, plan, path());
   agreed(communicator(), read_rows);
@@ -484,12 +487,12 @@ Table TableFile::read(std::span<const ColumnSource> sources, std::optional<Index
 }
 
 std::optional<ConstMatrixView> TableFile::stored_numbers() const {
-  return impl_->parts.are_several() ? std::nullopt : impl_->reader->stored_numbers();
+  return impl_->parts->are_several() ? std::nullopt : impl_->reader->stored_numbers();
 }
 
 void TableFile::forget(ConstMatrixView rows) const {
-  impl_->parts.content().forget({reinterpret_cast<const char*>(rows.data),
-                                 static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
+  impl_->parts->content().forget({reinterpret_cast<const char*>(rows.data),
+                                  static_cast<std::size_t>(rows.rows * rows.row_stride) * sizeof(double)});
 }
 
 }  // namespace mfga

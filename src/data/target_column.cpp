@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/rank_messages.hpp"
 #include "data/number_text.hpp"
 #include "data/table_reader.hpp"
 #include "data/text_rows.hpp"
@@ -110,14 +111,33 @@ Index first_missing(const std::vector<std::string_view>& fields, std::span<const
          numbers.begin();
 }
 
-bool are_labels(Index numbers, Index rows) {
-  return static_cast<double>(numbers) <= kNumericShare * static_cast<double>(rows);
+// What decides whether a target is one of numbers or of labels.
+struct Fields {
+  Index rows = 0;
+  Index numbers = 0;
+  Index texts = 0;  // not 0: there are some
+
+  [[nodiscard]] bool are_labels() const {
+    return texts > 0 && static_cast<double>(numbers) <= kNumericShare * static_cast<double>(rows);
+  }
+};
+
+Fields of_all(const Fields& own, Communicator* ranks) {
+  if (ranks == nullptr) return own;
+  Fields all;
+  for (const Fields& theirs :
+       joined_numbers<Fields>(said_within_agreed(*ranks, bytes_of(std::span(&own, 1))))) {
+    all.rows += theirs.rows;
+    all.numbers += theirs.numbers;
+    all.texts += theirs.texts;
+  }
+  return all;
 }
 
 }  // namespace
 
 void convert_target(const std::vector<std::string_view>& fields, Index column, const NumberStyle& style,
-                    const MissingMarks& marks, ThreadPool& pool, Table& table) {
+                    const MissingMarks& marks, ThreadPool& pool, Table& table, Communicator* ranks) {
   table.target.resize(fields.size());
   const Tally tally = convert_numbers(fields, style, pool, table.target);
   const auto error_at = [&](Index row, std::string_view expected) {
@@ -127,7 +147,8 @@ void convert_target(const std::vector<std::string_view>& fields, Index column, c
   const Index rows = std::ssize(fields);
   if (const Index row = first_missing(fields, table.target, marks); row < rows)
     throw error_at(row, kMissingAdvice);
-  if (tally.first_text >= 0 && are_labels(tally.numbers, rows)) {
+  const Fields all = of_all({rows, tally.numbers, tally.first_text >= 0 ? 1 : 0}, ranks);
+  if (all.are_labels()) {
     const auto not_utf8 = std::ranges::find_if_not(fields, is_utf8);
     if (not_utf8 != fields.end()) {
       throw not_utf8_error(table.source, table.lines.line_of_row(not_utf8 - fields.begin()), column,
@@ -139,7 +160,7 @@ void convert_target(const std::vector<std::string_view>& fields, Index column, c
   const bool text_comes_first =
       tally.first_text >= 0 && (tally.first_not_finite < 0 || tally.first_text < tally.first_not_finite);
   if (text_comes_first) {
-    throw error_at(tally.first_text, number_advice(tally.numbers, rows));
+    throw error_at(tally.first_text, number_advice(all.numbers, all.rows));
   }
   if (tally.first_not_finite >= 0) throw error_at(tally.first_not_finite, kFiniteAdvice);
 }
@@ -179,13 +200,17 @@ void TargetCollector::add(const std::vector<std::string_view>& fields, const std
   }
 }
 
-void TargetCollector::finish(Table& table) {
+void TargetCollector::finish(Table& table, Communicator* ranks) {
   const Index rows = std::ssize(target_);
   if (first_missing_.row >= 0) throw error_at(first_missing_, kMissingAdvice);
-  if (first_text_.row >= 0 && are_labels(numbers_, rows)) {
-    if (are_too_many_)
-      throw error_at(first_text_,
-                     "the target has more different texts than a table that is kept on disk may have");
+  const Fields all = of_all({rows, numbers_, first_text_.row >= 0 ? 1 : 0}, ranks);
+  if (all.are_labels()) {
+    if (are_too_many_) {
+      constexpr std::string_view kTooMany =
+          "the target has more different texts than a table that is kept on disk may have";
+      if (first_text_.row >= 0) throw error_at(first_text_, kTooMany);
+      throw Error(ErrorKind::kBadData, fmt::format("{}: {}", table.source, kTooMany));
+    }
     if (not_utf8_.row >= 0) throw not_utf8_error(not_utf8_.path, not_utf8_.line, column_, name_);
     for (const auto& [raw, code] : texts_) table.labels.push_back(unquote(raw));
     std::ranges::sort(table.labels);
@@ -198,7 +223,7 @@ void TargetCollector::finish(Table& table) {
   } else {
     const bool text_comes_first =
         first_text_.row >= 0 && (first_not_finite_.row < 0 || first_text_.row < first_not_finite_.row);
-    if (text_comes_first) throw error_at(first_text_, number_advice(numbers_, rows));
+    if (text_comes_first) throw error_at(first_text_, number_advice(all.numbers, all.rows));
     if (first_not_finite_.row >= 0) throw error_at(first_not_finite_, kFiniteAdvice);
   }
   table.target = std::move(target_);

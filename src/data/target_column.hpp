@@ -20,9 +20,10 @@ namespace mfga {
 
 // Fills in target and labels of the table, whose source, target_name and lines are known. `column` is the
 // target's position in the file, from 0, `style` how its numbers are written, and `fields` its text in each
-// row, with quotes. A target that is missing is an error.
+// row, with quotes. A target that is missing is an error. Whether it is one of labels is judged by the rows
+// of all ranks; null: there is one. With several it must be called within `agreed`.
 void convert_target(const std::vector<std::string_view>& fields, Index column, const NumberStyle& style,
-                    const MissingMarks& marks, ThreadPool& pool, Table& table);
+                    const MissingMarks& marks, ThreadPool& pool, Table& table, Communicator* ranks = nullptr);
 
 // The same for a file that is read in parts. What is kept of each row is a number and, while there are not
 // too many different texts, which of them it is.
@@ -37,8 +38,8 @@ class TargetCollector {
   void add(const std::vector<double>& numbers) {
     target_.insert(target_.end(), numbers.begin(), numbers.end());
   }
-  // Sets target and labels of the table.
-  void finish(Table& table);
+  // Sets target and labels of the table, with ranks as above.
+  void finish(Table& table, Communicator* ranks = nullptr);
 
  private:
   struct Place {

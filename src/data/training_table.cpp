@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "core/ranks.hpp"
@@ -68,12 +67,7 @@ void TableFile::read_more_targets(std::span<const std::string> names, std::strin
 
 std::vector<Index> TableFile::read_groups(std::string_view name_or_index, std::string_view option) const {
   const Table table = read(std::span<const Index>(), column(name_or_index, option));
-  if (communicator() != nullptr) return groups_among_all(table.target, *communicator());
-  std::map<double, Index> places;
-  std::vector<Index> groups;
-  for (const double value : table.target)
-    groups.push_back(places.try_emplace(value, static_cast<Index>(places.size())).first->second);
-  return groups;
+  return group_numbers(table.target, communicator());
 }
 
 std::vector<double> TableFile::read_weights(std::string_view name_or_index, std::string_view option) const {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/rank_messages.hpp"
 #include "core/row_blocks.hpp"
 #include "core/sealed_file.hpp"
 #include "device/device.hpp"
@@ -18,8 +19,7 @@ namespace {
 template <class Number>
 std::string checksum_of(std::span<const Number> numbers) {
   if (numbers.empty()) return {};
-  const std::span<const std::byte> raw = std::as_bytes(numbers);
-  return fmt::format("{:08x}", checksum({reinterpret_cast<const char*>(raw.data()), raw.size()}));  // NOLINT
+  return fmt::format("{:08x}", checksum(bytes_of(numbers)));
 }
 
 std::string checksum_of(const std::vector<std::string>& texts) {
@@ -42,8 +42,7 @@ std::string checksum_of(const TableView& x, Workers& workers) {
         row[static_cast<std::size_t>(j)] =
             std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
       }
-      const std::span<const std::byte> raw = std::as_bytes(std::span(row));
-      sum = checksum({reinterpret_cast<const char*>(raw.data()), raw.size()}, sum);  // NOLINT
+      sum = checksum(bytes_of(row), sum);
     }
     sums[static_cast<std::size_t>(block.first_row / kBlockRows)] = sum;
   });

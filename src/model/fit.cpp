@@ -57,7 +57,7 @@ FitResult run(const TrainingData& data, const FitOptions& options, const paper::
   return with_workers(options.threads, progress, pool, [&](Workers& workers, Control& control) {
     if (is_alone) return fit_rows(data, options, paper, checkpoint, workers, control);
     Ranks ranks(*communicator, control);
-    const RankedData ranked(data, options, ranks);
+    const RankedData ranked(data, options, checkpoint, ranks);
     workers.set_ranks(&ranks);
     return fit_rows(ranked.all(), ranked.options(), paper, checkpoint, workers, control);
   });

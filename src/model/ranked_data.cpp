@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/archive.hpp"
+#include "core/arithmetic.hpp"
+#include "core/rank_messages.hpp"
 #include "core/row_blocks.hpp"
 #include "mfga/error.hpp"
 #include "model/option_table.hpp"
@@ -14,28 +17,18 @@
 namespace mfga {
 namespace {
 
-template <class Number>
-std::string raw(std::span<const Number> numbers) {
-  const std::span<const std::byte> bytes = std::as_bytes(numbers);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};  // NOLINT
-}
-
-// Those of all ranks, one list after the other.
+// Those of all ranks, by rank.
 template <class Number>
 std::vector<std::vector<Number>> gathered(std::span<const Number> own, Ranks& ranks) {
   std::vector<std::vector<Number>> lists;
-  for (const std::string& bytes : ranks.talk(raw(own))) {
-    std::vector<Number>& list = lists.emplace_back(bytes.size() / sizeof(Number));
-    if (!list.empty()) std::memcpy(list.data(), bytes.data(), list.size() * sizeof(Number));
-  }
+  for (const std::string& bytes : ranks.talk(bytes_of(own))) lists.push_back(numbers_of<Number>(bytes));
   return lists;
 }
 
+// One list after the other.
 template <class Number>
-std::vector<Number> joined(const std::vector<std::vector<Number>>& lists) {
-  std::vector<Number> all;
-  for (const std::vector<Number>& list : lists) all.insert(all.end(), list.begin(), list.end());
-  return all;
+std::vector<Number> joined(std::span<const Number> own, Ranks& ranks) {
+  return joined_numbers<Number>(ranks.talk(bytes_of(own)));
 }
 
 // What must be the same on all ranks, or say how many rows there are.
@@ -48,14 +41,14 @@ struct Shape {
   Index groups = 0;
 };
 
-std::vector<Shape> shapes_of(const TrainingData& own, Ranks& ranks) {
+void check_shapes(const TrainingData& own, Ranks& ranks) {
   const Shape shape{own.x.rows,
                     own.x.cols,
                     own.targets(),
                     std::ssize(own.y),
                     std::ssize(own.weights),
                     std::ssize(own.groups)};
-  std::vector<Shape> shapes = joined(gathered(std::span(&shape, 1), ranks));
+  const std::vector<Shape> shapes = joined(std::span(&shape, 1), ranks);
   bool have_weights = false;
   bool have_groups = false;
   for (const Shape& other : shapes) {
@@ -80,38 +73,91 @@ std::vector<Shape> shapes_of(const TrainingData& own, Ranks& ranks) {
       fail(fmt::format("has {} groups for {} rows; each row of all ranks needs one", other.groups,
                        other.rows));
   }
-  return shapes;
 }
 
-// Throws where a rank was called with other options or columns.
-void expect_same(const TrainingData& own, const FitOptions& options, Ranks& ranks) {
-  std::string texts;
-  const auto add = [&](std::string_view name, const std::string& value) {
-    texts += fmt::format("{}={}\n", name, value);
-  };
+// Names of what must be the same on all ranks, and what it is on this one.
+struct Words {
+  std::vector<std::string> names;
+  std::vector<std::string> values;
+
+  void add(std::string name, std::string value) {
+    names.push_back(std::move(name));
+    values.push_back(std::move(value));
+  }
+};
+
+// Throws where another rank has not the same; `explain` says what that means, from the name and what the
+// other and the first rank have.
+template <class Explain>
+void expect_same(Words own, Ranks& ranks, const Explain& explain) {
+  Archive message;
+  message(own.names, own.values);
+  const std::vector<std::string> all = ranks.talk(message.bytes());
+  Words first;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    Words theirs;
+    Archive said(all[rank]);
+    said(theirs.names, theirs.values);
+    Archive::require(theirs.names.size() == theirs.values.size());
+    if (rank == 0) first = theirs;
+    const auto fail = [&](const std::string& what) {
+      throw Error(ErrorKind::kInvalidArgument, fmt::format("rank {} {}", rank, what));
+    };
+    for (std::size_t i = 0; i < std::min(first.names.size(), theirs.names.size()); ++i) {
+      if (theirs.names[i] != first.names[i]) break;
+      if (theirs.values[i] != first.values[i])
+        fail(explain(theirs.names[i], theirs.values[i], first.values[i]));
+    }
+    if (theirs.names != first.names) fail("was called with other kinds of options than rank 0");
+  }
+}
+
+// Ranks decide alike without asking one another, so that they may not differ in the last digit of anything.
+void expect_same_arithmetic(Ranks& ranks) {
+  Words words;
+  for (auto& [name, value] : arithmetic_here()) words.add(name, value);
+  expect_same(
+      std::move(words), ranks, [](std::string_view name, std::string_view there, std::string_view first) {
+        return fmt::format(
+            "computes with other last digits than rank 0. Not the same: {}, \"{}\" and \"{}\". All ranks "
+            "need "
+            "the same program on processors of one kind; where only the kernels of OpenBLAS differ, set "
+            "OPENBLAS_CORETYPE to the same for all",
+            name, there, first);
+      });
+}
+
+void expect_same_call(const TrainingData& own, const FitOptions& options, const Checkpoint& checkpoint,
+                      Ranks& ranks) {
+  Words words;
+  const auto add = [&](std::string name, std::string value) { words.add(std::move(name), std::move(value)); };
   for (const auto& row : fit_option_table()) {
     // Those that may differ.
     if (row.name == "threads" || row.name == "memory_limit" || row.name == "time_limit") continue;
     add(fmt::format("`{}`", row.name), option_text(options, row));
   }
-  if (const CrossValidationOptions* const validation = options.ridge.validation()) {
+  add("the order of time", options.in_time_order ? "yes" : "no");
+  const CrossValidationOptions* const validation = options.ridge.validation();
+  if (validation != nullptr) {
     for (const auto& row : cross_validation_option_table())
       add(fmt::format("`{}`", row.name), option_text(*validation, row));
   }
-  if (options.start != nullptr) add("the model to `start` from", model_to_json(*options.start));
+  add("the model to `start` from", options.start == nullptr ? "" : model_to_json(*options.start));
   add("the columns", fmt::format("{}", fmt::join(own.columns, ",")));
-  add("the classes", fmt::format("{}", fmt::join(own.labels, ",")));
-  const std::vector<std::string> all = ranks.talk(texts);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == all.front()) continue;
-    const auto [here, there] = std::ranges::mismatch(all[rank], all.front());
-    const std::string_view text = all[rank];
-    const auto place = std::min<std::size_t>(static_cast<std::size_t>(here - all[rank].begin()), text.size());
-    const std::size_t begin = place == 0 ? 0 : text.rfind('\n', place - 1) + 1;
-    throw Error(ErrorKind::kInvalidArgument,
-                fmt::format("rank {} was called with other options or columns than rank 0: {} differs", rank,
-                            text.substr(begin, text.find('=', begin) - begin)));
+  for (const TextColumn& column : own.text_columns) {
+    add("the columns of text", fmt::format("{} {} {} {}", column.name, column.first,
+                                           fmt::join(column.levels, ","), fmt::join(column.rare, ",")));
   }
+  add("the columns without names", fmt::format("{}", own.unnamed_columns));
+  add("the target", own.target_name);
+  add("the targets", fmt::format("{}", fmt::join(own.target_names, ",")));
+  add("the classes", fmt::format("{}", fmt::join(own.labels, ",")));
+  add("the texts that stand for missing values", fmt::format("{}", fmt::join(own.missing_texts, ",")));
+  add("the path of the checkpoint", checkpoint.path);
+  add("`resume`", checkpoint.resume ? "yes" : "no");
+  expect_same(std::move(words), ranks, [](std::string_view name, std::string_view, std::string_view) {
+    return fmt::format("was called with other options or columns than rank 0; not the same: {}", name);
+  });
 }
 
 // The rows of a table that are not this rank's, but for those of `here`.
@@ -182,17 +228,19 @@ TableView middle_rows(const TableView& table, Index first, Index end,
 
 }  // namespace
 
-RankedData::RankedData(const TrainingData& own, const FitOptions& options, Ranks& ranks)
+RankedData::RankedData(const TrainingData& own, const FitOptions& options, const Checkpoint& checkpoint,
+                       Ranks& ranks)
     : options_(options), all_(own) {
   constexpr double kMostCopied = double{1U << 23U};  // numbers: 64 MiB
   constexpr double kPartOfMemory = 1.0 / 16;
-  const std::vector<Shape> shapes = shapes_of(own, ranks);
-  expect_same(own, options, ranks);
+  expect_same_arithmetic(ranks);
+  check_shapes(own, ranks);
+  expect_same_call(own, options, checkpoint, ranks);
   // Decisions are the same on all ranks, whatever memory their machines have and whenever they began.
   const double limit = memory_limit_bytes(options);
-  const double least = std::ranges::min(joined(gathered(std::span(&limit, 1), ranks)));
+  const double least = std::ranges::min(joined(std::span(&limit, 1), ranks));
   options_.memory_limit = least * 0x1p-20;
-  options_.time_limit = gathered(std::span(&options.time_limit, 1), ranks).front().front();
+  options_.time_limit = joined(std::span(&options.time_limit, 1), ranks).front();
   divide_rows(own, static_cast<Index>(std::min(kMostCopied, kPartOfMemory * least / sizeof(double))), ranks);
 
   const std::vector<std::vector<double>> targets = gathered(own.y, ranks);
@@ -202,8 +250,8 @@ RankedData::RankedData(const TrainingData& own, const FitOptions& options, Ranks
       targets_.insert(targets_.end(), list.begin() + target * rows, list.begin() + (target + 1) * rows);
     }
   }
-  weights_ = joined(gathered(own.weights, ranks));
-  groups_ = joined(gathered(own.groups, ranks));
+  weights_ = joined(own.weights, ranks);
+  groups_ = joined(own.groups, ranks);
   all_.y = targets_;
   all_.weights = weights_;
   all_.groups = groups_;
@@ -211,8 +259,7 @@ RankedData::RankedData(const TrainingData& own, const FitOptions& options, Ranks
 
 void RankedData::divide_rows(const TrainingData& own, Index most_copied, Ranks& ranks) {
   std::vector<Index> given = {0};
-  for (const std::vector<Index>& rows : gathered(std::span<const Index>(&own.x.rows, 1), ranks))
-    given.push_back(given.back() + rows.front());
+  for (const Index rows : joined(std::span(&own.x.rows, 1), ranks)) given.push_back(given.back() + rows);
   const Index all = given.back();
   const Index blocks = (all + kBlockRows - 1) / kBlockRows;
   std::vector<Index> wanted = {0};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/ranked_rows.hpp"
+#include "mfga/checkpoint.hpp"
 #include "mfga/paper.hpp"
 
 namespace mfga {
@@ -16,7 +17,7 @@ class RankedData {
  public:
   // Called by all ranks, each with its own rows. Some rows move to another rank, so that each has whole
   // blocks. Throws Error on all ranks if they do not go together.
-  RankedData(const TrainingData& own, const FitOptions& options, Ranks& ranks);
+  RankedData(const TrainingData& own, const FitOptions& options, const Checkpoint& checkpoint, Ranks& ranks);
   RankedData(const RankedData&) = delete;
   RankedData& operator=(const RankedData&) = delete;
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/rank_messages.hpp"
 #include "solve/device_problem.hpp"
 #include "solve/gram_moments.hpp"
 
@@ -194,9 +195,8 @@ bool is_own_task(const Workers& workers, Index task) {
 
 void join_tasks(const Workers& workers, std::span<double> numbers) {
   if (workers.ranks() == nullptr) return;
-  const std::span<const std::byte> bytes = std::as_bytes(numbers);
-  const std::vector<std::string> all =
-      workers.ranks()->talk({reinterpret_cast<const char*>(bytes.data()), bytes.size()});  // NOLINT
+  const std::string_view bytes = bytes_of(numbers);
+  const std::vector<std::string> all = workers.ranks()->talk(bytes);
   std::ranges::fill(numbers, 0.0);
   for (int rank = 0; rank < workers.ranks()->size(); ++rank) {
     Ranks::expect(all, rank, bytes.size());

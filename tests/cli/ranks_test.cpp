@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -12,7 +13,13 @@ namespace mfga {
 namespace {
 
 bool can_run_mpi() {
-  const auto ends_well = [](const Arguments& words) { return RunningProgram(words).wait().exit_code == 0; };
+  const auto ends_well = [](const Arguments& words) {
+    try {
+      return RunningProgram(words).wait().exit_code == 0;
+    } catch (const std::runtime_error&) {  // there is no such program
+      return false;
+    }
+  };
   return RunningProgram({MFGA_TOOL, "--version"}).wait().out.find("MPI") != std::string::npos &&
          ends_well({"mpirun", "--version"});
 }
@@ -23,9 +30,10 @@ class RanksTest : public ToolTest {
     static const bool can_run = can_run_mpi();
     if (!can_run) GTEST_SKIP() << "the tool was built without MPI, or there is no mpirun (openmpi-bin)";
   }
-  // mpirun with so many ranks on this machine, however few cores it has.
+  // mpirun with so many ranks on this machine, however few cores it has, and all of these for each: two ranks
+  // would have a core each otherwise.
   static Arguments under_mpirun(int ranks, const Arguments& arguments) {
-    Arguments words = {"mpirun", "--allow-run-as-root", "--oversubscribe",
+    Arguments words = {"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
                        "-n",     std::to_string(ranks), MFGA_TOOL};
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;
@@ -80,6 +88,67 @@ TEST_F(RanksTest, EachReadsItsPartOfAnyTable) {
                      "--ridge", "1"});
 }
 
+// Whether a target is one of labels is judged by all rows, whatever a part of the file holds.
+TEST_F(RanksTest, ATargetOfTextMayBeginWithNumbers) {
+  std::string text = "a,b,y\n";
+  const auto add_rows = [&](int first, int end, const std::vector<std::string>& labels) {
+    for (int i = first; i < end; ++i) {
+      const double a = (i * 37 % 101) / 50.0 - 1;
+      const std::size_t label = (a > 0 ? 1U : 0U) + (i % 13 == 0 ? 1U : 0U);
+      text += fmt::format("{},{},{}\n", a, (i * 53 % 89) / 40.0 - 1, labels[label % labels.size()]);
+    }
+  };
+  add_rows(0, 400, {"1", "2"});
+  add_rows(400, 600, {"low", "high"});
+  static_cast<void>(write(text, "labels.csv"));
+  const Arguments options = {"--terms", "3", "--tune=no", "--engine", "lazy", "--ridge", "1"};
+  Arguments arguments = {path("labels.csv")};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  expect_same_model(arguments);
+  arguments.insert(arguments.end(), {"--cache", path("")});
+  expect_same_model(arguments);
+  // Half of the rows of the last rank are texts, but few of all.
+  text = "a,b,y\n";
+  add_rows(0, 760, {"1", "2"});
+  add_rows(760, 800, {"3", "high"});
+  static_cast<void>(write(text, "numbers.csv"));
+  arguments.front() = path("numbers.csv");
+  arguments.insert(arguments.begin(), "train");
+  const std::string expected = run_refused(arguments);
+  expect_message(expected, {"numbers.csv:76", "of 800 rows"});
+  for (const int ranks : {2, 20}) EXPECT_EQ(run_on(ranks, arguments).err.find(expected), 0U);
+}
+
+// Ranks that would not find the same to the last bit.
+TEST_F(RanksTest, ComputeAlikeOrNotAtAll) {
+#ifdef __x86_64__
+  static_cast<void>(write(regression_csv(600), "r.csv"));
+  const Arguments train = {MFGA_TOOL, "train",     path("r.csv"), "--terms",
+                           "2",       "--tune=no", "--model",     path("m.json")};
+  Arguments words = {"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "1"};
+  words.insert(words.end(), train.begin(), train.end());
+  words.insert(words.end(), {":", "-n", "1", "env", "OPENBLAS_CORETYPE=Prescott"});
+  words.insert(words.end(), train.begin(), train.end());
+  const ToolResult result = RunningProgram(words).wait();
+  EXPECT_EQ(result.exit_code, 2);
+  expect_message(result.err, {"rank 1", "OpenBLAS", "\"Prescott\"", "OPENBLAS_CORETYPE"});
+  EXPECT_FALSE(std::filesystem::exists(path("m.json")));
+#else
+  GTEST_SKIP() << "the other kernels are those of x86";
+#endif
+}
+
+// As if another MPI had started several processes: each would be alone, and all would write one file.
+TEST_F(RanksTest, MustBeStartedByTheMpiThatTheyKnow) {
+  static_cast<void>(write(regression_csv(60), "r.csv"));
+  const ToolResult result = RunningProgram({"env", "MV2_COMM_WORLD_SIZE=4", MFGA_TOOL, "train", path("r.csv"),
+                                            "--model", path("m.json")})
+                                .wait();
+  EXPECT_EQ(result.exit_code, 2);
+  expect_message(result.err, {"4 processes were started together", "knows of 1"});
+  EXPECT_FALSE(std::filesystem::exists(path("m.json")));
+}
+
 TEST_F(RanksTest, TellOnce) {
   static_cast<void>(write(regression_csv(600), "r.csv"));
   const Arguments train = {"train", path("r.csv"), "--terms", "2", "--tune=no", "--engine", "lazy"};
@@ -112,13 +181,18 @@ TEST_F(RanksTest, TellOnce) {
 // One rank is killed in the middle: all end soon, and another run goes on from the checkpoint.
 TEST_F(RanksTest, ADeadRankEndsAllAndLeavesAWholeCheckpoint) {
   static_cast<void>(write(regression_csv(20000), "r.csv"));
-  const auto train = [&](const std::string& model) {
-    return Arguments{"train",    path("r.csv"),  "--terms",    "60",
-                     "--effort", "thorough",     "--threads",  "1",
-                     "--quiet",  "--checkpoint", path("kept"), "--checkpoint-every",
-                     "0",        "--resume",     "--model",    path(model)};
+  const auto train = [&](const std::string& model, const Arguments& more) {
+    Arguments words = {"train",    path("r.csv"), "--terms",
+                       "60",       "--tune=no",   "--engine",
+                       "lazy",     "--features",  "linear + gaussian(order=2)",
+                       "--ridge",  "1",           "--threads",
+                       "1",        "--quiet",     "--model",
+                       path(model)};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
   };
-  RunningProgram running(under_mpirun(2, train("killed.json")));
+  const Arguments kept = {"--checkpoint", path("kept"), "--checkpoint-every", "0", "--resume"};
+  RunningProgram running(under_mpirun(2, train("killed.json", kept)));
   while (!std::filesystem::exists(path("kept")) && !running.has_ended())
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   ASSERT_FALSE(running.has_ended());
@@ -137,6 +211,12 @@ TEST_F(RanksTest, ADeadRankEndsAllAndLeavesAWholeCheckpoint) {
   EXPECT_NE(killed.err, "");
   EXPECT_FALSE(std::filesystem::exists(path("killed.json")));
   EXPECT_TRUE(std::filesystem::exists(path("kept")));
+
+  run_well(train("one.json", {}));
+  const ToolResult resumed = run_on(3, train("resumed.json", kept));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(content("resumed.json"), content("one.json"));
+  EXPECT_FALSE(std::filesystem::exists(path("kept")));
 }
 
 }  // namespace

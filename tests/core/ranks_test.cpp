@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/rank_messages.hpp"
 #include "core/ranked_rows.hpp"
 #include "core/row_blocks.hpp"
 #include "mfga/error.hpp"
@@ -243,6 +244,22 @@ TEST(SeveralRanks, AllHearOfAnError) {
     }
   });
   EXPECT_EQ(heard, 4);
+  // The same where the others have gone on to say something; then all go on.
+  heard = 0;
+  run_on_ranks(3, [&](Communicator& communicator) {
+    for (const bool fails : {true, false}) {
+      try {
+        agreed(&communicator, [&] {
+          if (fails && communicator.rank() == 1) throw Error(ErrorKind::kBadData, "here");
+          EXPECT_EQ(said_within_agreed(communicator, "x"), std::vector<std::string>(3, "x"));
+        });
+        EXPECT_FALSE(fails);
+      } catch (const Error& error) {
+        heard += error.kind() == ErrorKind::kBadData && std::string(error.what()) == "here" ? 1 : 0;
+      }
+    }
+  });
+  EXPECT_EQ(heard, 3);
   EXPECT_THROW(run_on_ranks(3,
                             [&](Communicator& communicator) {
                               if (communicator.rank() == 2) throw Error(ErrorKind::kIo, "gone");

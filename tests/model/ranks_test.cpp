@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <set>
+#include <tuple>
 
 #include "data/table_fixture.hpp"
 #include "mfga/mfga.hpp"
@@ -129,6 +131,37 @@ TEST(SeveralRanks, MustBeAskedForTheSame) {
   }
 }
 
+TEST(SeveralRanks, MustBeGivenTheSameTable) {
+  const Sample sample(600);
+  const auto error_of_ranks =
+      [&](const std::function<void(int rank, TrainingData& data, Checkpoint&)>& change) {
+        try {
+          run_on_ranks(2, [&](Communicator& communicator) {
+            TrainingData data = sample.data();
+            Checkpoint checkpoint;
+            change(communicator.rank(), data, checkpoint);
+            static_cast<void>(fit(data, untuned(), {}, nullptr, checkpoint, &communicator));
+          });
+        } catch (const Error& error) {
+          return std::string(error.what());
+        }
+        return std::string();
+      };
+  EXPECT_EQ(error_of_ranks([](int rank, TrainingData& data, Checkpoint&) {
+              data.target_name = rank == 0 ? "price" : "size";
+            }),
+            "rank 1 was called with other options or columns than rank 0; not the same: the target");
+  EXPECT_EQ(error_of_ranks([](int rank, TrainingData& data, Checkpoint&) {
+              data.text_columns = {{"colour", 0, {"blue", rank == 0 ? "red" : "green"}}};
+            }),
+            "rank 1 was called with other options or columns than rank 0; not the same: the columns of text");
+  EXPECT_EQ(error_of_ranks([](int rank, TrainingData&, Checkpoint& checkpoint) {
+              if (rank == 1) checkpoint.path = "elsewhere";
+            }),
+            "rank 1 was called with other options or columns than rank 0; not the same: the path of the "
+            "checkpoint");
+}
+
 TEST(SeveralRanks, FindTheSameModelOfClasses) {
   AllOptions options;
   options.terms = 4;
@@ -240,16 +273,17 @@ TEST(SeveralRanks, GoOnFromACheckpoint) {
   AllOptions options;
   options.terms = 6;
   const std::string expected = model_to_json(fit(sample.data(), options).model);
-  Checkpoint checkpoint{.path = folder + "/f", .every = 0, .resume = true};
+  const Checkpoint checkpoint{.path = folder + "/f", .every = 0, .resume = true};
+  // Each time somewhat later. What counts is what was found: callbacks also come by the clock.
   int ended = 0;
-  int counts = 0;
-  for (const int after : {20, 60, 120}) {
-    int calls = 0;
+  for (int count = 1; count <= 3; ++count) {
+    std::set<std::tuple<std::string, Index, double>> found;
     try {
       static_cast<void>(fit_of_ranks(
-          sample, options, 1 + counts++ % 3, rows_of_rank, checkpoint, [&](int rank, const Progress&) {
+          sample, options, count, rows_of_rank, checkpoint, [&](int rank, const Progress& state) {
             if (rank > 0) return ProgressAction::kContinue;
-            return ++calls > after ? ProgressAction::kAbort : ProgressAction::kContinue;
+            found.insert({state.phase, state.terms, state.risk});
+            return std::ssize(found) > 4 * count ? ProgressAction::kAbort : ProgressAction::kContinue;
           }));
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInterrupted) << error.what();
@@ -261,6 +295,43 @@ TEST(SeveralRanks, GoOnFromACheckpoint) {
   EXPECT_EQ(model_to_json(fit_of_ranks(sample, options, 2, rows_of_rank, checkpoint).model), expected);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
   std::filesystem::remove_all(folder);
+}
+
+class RanksReadTest : public TableTest {
+ protected:
+  // The error of ranks that read a file each.
+  static std::string error_of_files(const std::vector<std::string>& paths) {
+    return error_of(ErrorKind::kBadData, [&] {
+      run_on_ranks(static_cast<int>(paths.size()), [&](Communicator& communicator) {
+        ReadOptions options;
+        options.communicator = &communicator;
+        static_cast<void>(TableFile(paths[static_cast<std::size_t>(communicator.rank())], options));
+      });
+    });
+  }
+};
+
+TEST_F(RanksReadTest, SeveralRanksNeedTheSameFile) {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 50000; ++i) text += fmt::format("{},{},{}\n", i % 97, i % 89, i % 7);
+  const std::string file = write(text, "new.csv");
+  expect_message(error_of_files({file, file, write(text + "1,2,3\n", "longer.csv")}),
+                 {"not the same file", "rank 2"});
+  text[text.size() - 2] = text[text.size() - 2] == '1' ? '2' : '1';
+  expect_message(error_of_files({file, write(text, "old.csv")}),
+                 {"not the same file", "rank 1", "not the same ones"});
+  // All hear of it where one has no file.
+  EXPECT_NE(
+      error_of(ErrorKind::kIo,
+               [&] {
+                 run_on_ranks(2, [&](Communicator& communicator) {
+                   ReadOptions options;
+                   options.communicator = &communicator;
+                   static_cast<void>(TableFile(communicator.rank() == 0 ? file : path("none.csv"), options));
+                 });
+               })
+          .find("none.csv"),
+      std::string::npos);
 }
 
 }  // namespace
