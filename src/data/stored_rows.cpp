@@ -33,6 +33,12 @@ LastBlock& last_block() {
   return last;
 }
 
+// The column that is 1 for what is kept of a text; -1: none. Whatever the disk gives back is looked at first.
+Index column_of(const StoredColumns::Text& text, double kept) {
+  if (!(kept >= 0 && kept < static_cast<double>(text.columns.size()))) return -1;
+  return text.columns[static_cast<std::size_t>(kept)];
+}
+
 }  // namespace
 
 StoredRows::StoredRows(std::unique_ptr<ScratchFile> file, std::vector<StoredBlock> blocks, Index rows,
@@ -61,7 +67,7 @@ std::span<const double> StoredRows::block(Index block) const {
   last.bytes.resize(where.bytes);
   file_->read(where.place, where.bytes, last.bytes.data());
   const auto fail = [&] {
-    throw Error(ErrorKind::kIo,
+    throw Error(ErrorKind::kSystem,
                 fmt::format("{}: the table that is kept there is damaged: the checksum of rows {} "
                             "to {} does not match; check the disk and train again",
                             file_->folder(), block * kBlockRows + 1, block * kBlockRows + rows));
@@ -109,8 +115,7 @@ void StoredRows::read(std::span<const Index> positions, Index stride, double* ou
       }
       const double* const source = kept.data() + text.place * rows;
       for (std::size_t n = 0; n < here.size(); ++n) {
-        const auto code = static_cast<std::size_t>(source[here[n] - first]);
-        const Index column = code < text.columns.size() ? text.columns[code] : -1;
+        const Index column = column_of(text, source[here[n] - first]);
         if (column >= 0) out[column * stride + begin + static_cast<Index>(n)] = 1;
       }
     }
@@ -129,8 +134,7 @@ double StoredRows::number(Index row, Index column) const {
   }
   for (const StoredColumns::Text& text : columns_.texts) {
     if (std::ranges::find(text.columns, column) == text.columns.end()) continue;
-    const auto code = static_cast<std::size_t>(of_row(text.place));
-    return code < text.columns.size() && text.columns[code] == column ? 1 : 0;
+    return column_of(text, of_row(text.place)) == column ? 1 : 0;
   }
   return 0;
 }
