@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <utility>
 
@@ -14,24 +13,6 @@
 
 namespace mfga {
 namespace {
-
-std::uint64_t next_identity() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-// The block that a thread decoded last: rows that are looked at one after the other are mostly near.
-struct LastBlock {
-  std::uint64_t owner = 0;
-  Index block = -1;
-  std::string bytes;
-  std::vector<double> numbers;
-};
-
-LastBlock& last_block() {
-  thread_local LastBlock last;
-  return last;
-}
 
 // The column that is 1 for what is kept of a text; -1: none. Whatever the disk gives back is looked at first.
 Index column_of(const StoredColumns::Text& text, double kept) {
@@ -47,22 +28,26 @@ StoredRows::StoredRows(std::unique_ptr<ScratchFile> file, std::vector<StoredBloc
       blocks_(std::move(blocks)),
       rows_(rows),
       columns_(std::move(columns)),
-      most_copied_(most_copied),
-      identity_(next_identity()) {}
+      most_copied_(most_copied) {}
+
+StoredRows::LastBlock& StoredRows::last_block() const {
+  const std::lock_guard lock(mutex_);
+  return last_[std::this_thread::get_id()];
+}
 
 std::span<const double> StoredRows::block(Index block) const {
   LastBlock& last = last_block();
   const Index rows = std::min(kBlockRows, rows_ - block * kBlockRows);
-  if (last.owner == identity_ && last.block == block) return last.numbers;
+  if (last.block == block) return last.numbers;
   // A thread that goes on from block to block has what comes next read while it works on this one.
   constexpr Index kAhead = 8;
-  if (last.owner == identity_ && last.block == block - 1 && block % kAhead == 0) {
+  if (block > 0 && last.block == block - 1 && block % kAhead == 0) {
     const StoredBlock& end =
         blocks_[static_cast<std::size_t>(std::min(block + 2 * kAhead, std::ssize(blocks_)) - 1)];
     const std::uint64_t place = blocks_[static_cast<std::size_t>(block)].place;
     file_->will_read(place, end.place + end.bytes - place);
   }
-  last.owner = 0;
+  last.block = -1;
   const StoredBlock& where = blocks_[static_cast<std::size_t>(block)];
   last.bytes.resize(where.bytes);
   file_->read(where.place, where.bytes, last.bytes.data());
@@ -81,7 +66,6 @@ std::span<const double> StoredRows::block(Index block) const {
                             .subspan(static_cast<std::size_t>(j * rows), static_cast<std::size_t>(rows))))
       fail();
   }
-  last.owner = identity_;
   last.block = block;
   return last.numbers;
 }
