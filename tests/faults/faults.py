@@ -3,9 +3,10 @@
 
 Every command is run once to count its calls of each kind and the places they come from (chains of callers), and
 then once for the first call from each place, or for every call, which fails: with an error code once, and for memory
-also from then on. What all commands begin with is tried in the first of them. However it goes, the tool must end by itself, with 0 and the very files of the undisturbed run, or with 1, 2 or
-3, a message, and the files that were there before; nothing else may be left in the folder. A file that was saved
-before the fault is new and whole, and the message says so.
+also from then on. What all commands begin with is tried in the first of them. However it goes, the tool must end by
+itself, with 0 and the very files of the undisturbed run, or with 1, 2 or 3, a message, and the files that were there
+before; nothing else may be left in the folder. A file that was saved before the fault is new and whole, and the message
+says so.
 
   ./dev faults                 all places, and the tables of them
   ./dev faults --every         all calls, n = 1, 2, 3, ... until there is none left
