@@ -3,12 +3,12 @@
 
   python3 bench/load.py --tool build/mfga [--memory 1000]
 
---memory: MiB of --memory-limit. The tool may not take more than that and half of it again (buffers, code), beside the
-file itself, which is mapped. The table that it prints is that of docs/robustness.md.
+--memory: MiB of --memory-limit. The tool may not take more than that, beside the file itself, which is mapped. The table that it prints is that of docs/robustness.md.
 """
 
 import argparse
 import gzip
+import multiprocessing
 import os
 import pathlib
 import random
@@ -106,9 +106,10 @@ def main():
     parsed = parser.parse_args()
     bad = 0
     print("| table | file, MB | peak memory, MiB | processor s | |\n|---|---|---|---|---|", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
+    # The peak of a process counts that of the one that started it, so tables are made by another.
+    with tempfile.TemporaryDirectory() as folder, multiprocessing.Pool(1) as maker:
         for name, make in TABLES.items():
-            path = make(pathlib.Path(folder))
+            path = maker.apply(make, [pathlib.Path(folder)])
             megabytes = path.stat().st_size / 1e6
             start = time.monotonic()
             process = subprocess.Popen(
@@ -120,7 +121,7 @@ def main():
             code = os.waitstatus_to_exitcode(status)
             peak = usage.ru_maxrss / 1024
             what = "learned" if code == 0 else message.split(": ", 2)[-1]
-            fine = code in (0, 1, 2, 3) and peak < 1.5 * parsed.memory + megabytes / 1.048576
+            fine = code in (0, 1, 2, 3) and peak < parsed.memory + megabytes / 1.048576
             bad += not fine
             note = "" if fine else f" **BAD: exit code {code}, {time.monotonic() - start:.0f} s**"
             seconds = usage.ru_utime + usage.ru_stime

@@ -5,7 +5,7 @@
 
 Each reader is a process of its own that is started again when it dies. What two readers make of a file is compared
 by rows, columns, missing values, and the least, largest and mean value of each column of numbers. The tables that it
-prints are those of docs/robustness.md.
+prints are those of docs/robustness.md: how often what comes out, and why both read a file differently.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import select
 import subprocess
 import sys
@@ -205,6 +206,29 @@ def outcome(mine, other):
     return "the same" if found is None else f"both read, differently: {found}"
 
 
+NUMBER = rb"[-+]?[0-9.]+(e[-+]?[0-9]+)?"
+# What we read in another way than others, by what a field or a line is like.
+CAUSES = {
+    "a blank line is no row for us": lambda fields, lines: any(not line.strip() for line in lines[:-1]) or
+                                                           lines[-1] == b" ",
+    "a line that begins with # is a comment for us": lambda fields, lines: any(line[:1] == b"#" for line in lines),
+    "? or a field of blanks is missing for us": lambda fields, lines: any(
+        field and field.strip() in (b"?", b"") for field in fields),
+    "nan, NA or \"\" is missing for us": lambda fields, lines: any(
+        field.strip() in (b"nan", b"NA", b'""') for field in fields),
+    "1,234.5 is a number for us": lambda fields, lines: any(
+        re.fullmatch(rb"\d{1,3},\d{3}(\.\d+)?", field) for field in fields),
+    "blanks around a number are no part of it for us": lambda fields, lines: any(
+        field != field.strip() and re.fullmatch(NUMBER, field.strip()) for field in fields),
+}  # fmt: skip
+
+
+def cause(content, kind):
+    lines = content.split(b"\n")
+    fields = [field for line in lines for field in line.rstrip(b"\r").split(b"\t" if kind == "tsv" else b",")]
+    return next((name for name, holds in CAUSES.items() if holds(fields, lines)), "not explained")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tool", default="build/mfga")
@@ -218,6 +242,7 @@ def main():
     draw = random.Random(19)
     peers = {name: Peer(name) for name in READERS}
     counts = {name: collections.Counter() for name in peers}
+    causes = {name: collections.Counter() for name in peers}
     own = collections.Counter()
     shown = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -233,15 +258,17 @@ def main():
                 other = peer.read(path, kind)
                 what = outcome(mine, other)
                 counts[name][what] += 1
+                if what.startswith("both read, differently"):
+                    causes[name][cause(path.read_bytes(), kind)] += 1
                 shown[name, what] += 1
                 if shown[name, what] <= parsed.show and what != "the same":
                     print(f"--- {name}, {i}.{kind}: {what}\n{path.read_bytes()!r}\nours:  {mine}\nother: {other}")
             path.unlink()
     print("mfga:", ", ".join(f"{what} {count}" for what, count in sorted(own.items())))
-    outcomes = sorted({what for counter in counts.values() for what in counter})
-    print("\n| | " + " | ".join(peers) + " |\n|---|" + "---|" * len(peers))
-    for what in outcomes:
-        print(f"| {what} | " + " | ".join(str(counts[name][what]) for name in peers) + " |")
+    for counters, heading in ((counts, ""), (causes, "why both read a file differently")):
+        print(f"\n| {heading} | " + " | ".join(peers) + " |\n|---|" + "---|" * len(peers))
+        for what in sorted({what for counter in counters.values() for what in counter}):
+            print(f"| {what} | " + " | ".join(str(counters[name][what]) for name in peers) + " |")
 
 
 if __name__ == "__main__":

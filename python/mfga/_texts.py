@@ -6,6 +6,7 @@ import sys
 MISSING = "missing"  # the level of fields without a text
 OTHER = "other"  # the level of texts that few rows have
 MOST_LEVELS = 1000
+LONGEST_LEVEL = 10_000  # bytes
 
 
 def is_missing(value):
@@ -64,6 +65,8 @@ def levels_of(counts, is_asked_for):
         return [], [], f"holds more than {MOST_LEVELS} different texts, too many for levels"
     if not is_asked_for and len(counts) > 20 and 2 * len(counts) > rows:
         return [], [], "has a text of its own in most rows, as an identifier has (make it categorical to use it)"
+    if any(len(text.encode(errors="surrogatepass")) > LONGEST_LEVEL for text in counts):
+        return [], [], f"holds texts of more than {LONGEST_LEVEL} bytes, too long for levels"
     rare = [text for text, count in counts.items() if count < 10 and 100 * count < rows]
     rare = _sorted(rare) if len(rare) > 1 else []
     found = set(counts) - set(rare)

@@ -195,6 +195,15 @@ def test_identifiers_are_left_out(quick):
         assert MFGARegressor(**quick).fit(alone, y).n_features_in_ == 2
 
 
+def test_texts_that_are_too_long_are_left_out(quick):
+    frame = mixed_frame()
+    y = target_of(frame)
+    stories = frame.assign(story=["é" * (5000 + i % 2) for i in range(N)])
+    with pytest.warns(UserWarning, match="'story' is left out: it holds texts of more than 10000 bytes"):
+        model = MFGARegressor(**quick).fit(stories, y)
+    assert np.array_equal(model.predict(stories), MFGARegressor(**quick).fit(frame, y).predict(frame))
+
+
 def test_columns_of_other_things_are_refused(quick):
     frame = mixed_frame()
     y = target_of(frame)

@@ -7,16 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <system_error>
 
+#include "core/system_error.hpp"
 #include "mfga/error.hpp"
 
 namespace mfga {
 namespace {
 
 [[noreturn]] void fail(const std::string& folder, std::string_view action, int code) {
-  throw Error(ErrorKind::kIo,
-              fmt::format("{}: cannot {}: {}", folder, action, std::generic_category().message(code)));
+  throw system_error(fmt::format("{}: cannot {}", folder, action), code);
 }
 
 std::string usual_folder() {
@@ -52,11 +51,12 @@ std::uint64_t ScratchFile::append(std::string_view bytes) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int code = errno;
-      throw Error(
-          ErrorKind::kIo,
-          fmt::format("{}: cannot keep the table there: {} after {:.0f} MB; make room, or choose "
-                      "another folder with `cache`",
-                      folder_, std::generic_category().message(code), static_cast<double>(size_) * 1e-6));
+      throw system_error(
+          fmt::format(
+              "{}: cannot keep the table there, but for {:.0f} MB of it; make room, or choose another "
+              "folder with `cache`",
+              folder_, static_cast<double>(size_) * 1e-6),
+          code);
     }
     size_ += static_cast<std::uint64_t>(count);
     bytes.remove_prefix(static_cast<std::size_t>(count));
@@ -70,7 +70,7 @@ void ScratchFile::read(std::uint64_t place, std::size_t count, char* out) const 
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(folder_, "read the table that is kept there", errno);
     if (got == 0)
-      throw Error(ErrorKind::kIo,
+      throw Error(ErrorKind::kSystem,
                   fmt::format("{}: the table that is kept there has been cut short; train again", folder_));
     place += static_cast<std::uint64_t>(got);
     count -= static_cast<std::size_t>(got);

@@ -10,16 +10,16 @@ namespace mfga {
 
 class ScratchFile {
  public:
-  // In this folder; empty: $TMPDIR, or /var/tmp, or /tmp. Throws Error(kIo) if there can be none.
+  // In this folder; empty: $TMPDIR, or /var/tmp, or /tmp. Throws system_error if there can be none.
   explicit ScratchFile(const std::string& folder);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
   ~ScratchFile();
 
-  // Returns where the bytes are. Throws Error(kIo) if the disk is full.
+  // Returns where the bytes are. Throws system_error if the disk is full.
   std::uint64_t append(std::string_view bytes);
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  // Throws Error(kIo) if the bytes cannot be read. Many threads may read at once.
+  // Throws system_error, or Error(kSystem), if the bytes cannot be read. Many threads may read at once.
   void read(std::uint64_t place, std::size_t count, char* out) const;
   // Asks the operating system to begin to read, without waiting for it.
   void will_read(std::uint64_t place, std::uint64_t count) const;

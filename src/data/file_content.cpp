@@ -73,12 +73,15 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater() { inflateEnd(&stream_); }
 
-  // What is inflated, or nothing if it goes to a file. `forget` is told of parts that have been.
-  std::string inflate_all(const std::string& path, std::string_view compressed, ScratchFile* file,
+  // What is inflated, or nothing if it goes to `file`, which is made when there may be more than `most_bytes`
+  // of it. `forget` is told of parts that have been.
+  std::string inflate_all(const std::string& path, std::string_view compressed, std::size_t most_bytes,
+                          const std::function<ScratchFile*()>& make_file,
                           const std::function<void(std::string_view)>& forget) {
     std::string result;
     std::size_t used = 0;
     const std::size_t most = largest_size(compressed.size());
+    ScratchFile* file = may_exceed(compressed, most_bytes) ? make_file() : nullptr;
     result.resize(file == nullptr ? expected_size(compressed) : kFileBuffer);
     std::size_t written = 0;
     std::string_view looked_at(compressed.data(), 0);
@@ -98,7 +101,12 @@ class Inflater {
                           "do not; decompress it first if it is one",
                           path, most / 1'000'000, kMostExpansion));
         }
-        if (file != nullptr) {
+        // It may be more than its end says, and to grow takes both the old memory and the new.
+        if (file == nullptr && used > most_bytes / 4) {
+          file = make_file();
+          write();
+          result = std::string(kFileBuffer, '\0');
+        } else if (file != nullptr) {
           write();
         } else {
           result.resize(std::min(used + std::max(used, kSmallestGrowth), most + 1));
@@ -141,17 +149,17 @@ class Inflater {
     }
   }
 
-  // Whether a file of this content may expand to more.
-  static bool may_exceed(std::string_view compressed, std::size_t most) {
-    constexpr std::size_t kUsualRatio = 3;
-    return std::max(expected_size(compressed), kUsualRatio * compressed.size()) > most;
-  }
-
  private:
   static constexpr std::size_t kSmallestGrowth = std::size_t{1} << 16U;
   static constexpr std::size_t kFileBuffer = std::size_t{1} << 22U;
   static constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;
   static constexpr std::size_t kMostExpansion = 200;
+
+  // Whether a file of this content probably expands to more.
+  static bool may_exceed(std::string_view compressed, std::size_t most) {
+    constexpr std::size_t kUsualRatio = 3;
+    return std::max(expected_size(compressed), kUsualRatio * compressed.size()) > most;
+  }
 
   // What a file of this size may expand to: any small table, and of large ones what tables do.
   static std::size_t largest_size(std::size_t compressed) {
@@ -191,10 +199,13 @@ FileContent::FileContent(std::string_view bytes, const std::string& source) : by
 void FileContent::inflate(const std::string& source, std::size_t most_bytes, const std::string& folder) {
   if (!is_gzip(bytes_)) return;
   try {
-    if (most_bytes > 0 && Inflater::may_exceed(bytes_, most_bytes))
+    const auto make_file = [&] {
       inflated_ = std::make_unique<ScratchFile>(folder);
-    owned_ = Inflater().inflate_all(source, bytes_, inflated_.get(),
-                                    [this](std::string_view part) { forget(part); });
+      return inflated_.get();
+    };
+    owned_ = Inflater().inflate_all(source, bytes_,
+                                    most_bytes > 0 ? most_bytes : std::numeric_limits<std::size_t>::max(),
+                                    make_file, [this](std::string_view part) { forget(part); });
   } catch (...) {
     unmap();
     throw;

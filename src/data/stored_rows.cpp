@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <utility>
 
@@ -15,22 +14,10 @@
 namespace mfga {
 namespace {
 
-std::uint64_t next_identity() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-// The block that a thread decoded last: rows that are looked at one after the other are mostly near.
-struct LastBlock {
-  std::uint64_t owner = 0;
-  Index block = -1;
-  std::string bytes;
-  std::vector<double> numbers;
-};
-
-LastBlock& last_block() {
-  thread_local LastBlock last;
-  return last;
+// The column that is 1 for what is kept of a text; -1: none. Whatever the disk gives back is looked at first.
+Index column_of(const StoredColumns::Text& text, double kept) {
+  if (!(kept >= 0 && kept < static_cast<double>(text.columns.size()))) return -1;
+  return text.columns[static_cast<std::size_t>(kept)];
 }
 
 }  // namespace
@@ -41,27 +28,31 @@ StoredRows::StoredRows(std::unique_ptr<ScratchFile> file, std::vector<StoredBloc
       blocks_(std::move(blocks)),
       rows_(rows),
       columns_(std::move(columns)),
-      most_copied_(most_copied),
-      identity_(next_identity()) {}
+      most_copied_(most_copied) {}
+
+StoredRows::LastBlock& StoredRows::last_block() const {
+  const std::lock_guard lock(mutex_);
+  return last_[std::this_thread::get_id()];
+}
 
 std::span<const double> StoredRows::block(Index block) const {
   LastBlock& last = last_block();
   const Index rows = std::min(kBlockRows, rows_ - block * kBlockRows);
-  if (last.owner == identity_ && last.block == block) return last.numbers;
+  if (last.block == block) return last.numbers;
   // A thread that goes on from block to block has what comes next read while it works on this one.
   constexpr Index kAhead = 8;
-  if (last.owner == identity_ && last.block == block - 1 && block % kAhead == 0) {
+  if (block > 0 && last.block == block - 1 && block % kAhead == 0) {
     const StoredBlock& end =
         blocks_[static_cast<std::size_t>(std::min(block + 2 * kAhead, std::ssize(blocks_)) - 1)];
     const std::uint64_t place = blocks_[static_cast<std::size_t>(block)].place;
     file_->will_read(place, end.place + end.bytes - place);
   }
-  last.owner = 0;
+  last.block = -1;
   const StoredBlock& where = blocks_[static_cast<std::size_t>(block)];
   last.bytes.resize(where.bytes);
   file_->read(where.place, where.bytes, last.bytes.data());
   const auto fail = [&] {
-    throw Error(ErrorKind::kIo,
+    throw Error(ErrorKind::kSystem,
                 fmt::format("{}: the table that is kept there is damaged: the checksum of rows {} "
                             "to {} does not match; check the disk and train again",
                             file_->folder(), block * kBlockRows + 1, block * kBlockRows + rows));
@@ -75,7 +66,6 @@ std::span<const double> StoredRows::block(Index block) const {
                             .subspan(static_cast<std::size_t>(j * rows), static_cast<std::size_t>(rows))))
       fail();
   }
-  last.owner = identity_;
   last.block = block;
   return last.numbers;
 }
@@ -109,8 +99,7 @@ void StoredRows::read(std::span<const Index> positions, Index stride, double* ou
       }
       const double* const source = kept.data() + text.place * rows;
       for (std::size_t n = 0; n < here.size(); ++n) {
-        const auto code = static_cast<std::size_t>(source[here[n] - first]);
-        const Index column = code < text.columns.size() ? text.columns[code] : -1;
+        const Index column = column_of(text, source[here[n] - first]);
         if (column >= 0) out[column * stride + begin + static_cast<Index>(n)] = 1;
       }
     }
@@ -129,8 +118,7 @@ double StoredRows::number(Index row, Index column) const {
   }
   for (const StoredColumns::Text& text : columns_.texts) {
     if (std::ranges::find(text.columns, column) == text.columns.end()) continue;
-    const auto code = static_cast<std::size_t>(of_row(text.place));
-    return code < text.columns.size() && text.columns[code] == column ? 1 : 0;
+    return column_of(text, of_row(text.place)) == column ? 1 : 0;
   }
   return 0;
 }

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "core/scratch_file.hpp"
@@ -46,6 +49,15 @@ class StoredRows final : public RowSource {
   [[nodiscard]] const ScratchFile& file() const { return *file_; }
 
  private:
+  // The block that a thread decoded last: rows that are looked at one after the other are mostly near.
+  struct LastBlock {
+    Index block = -1;
+    std::string bytes;
+    std::vector<double> numbers;
+  };
+  // Of the calling thread. Not `thread_local`: where glibc finds no memory to note that such a thing has to
+  // be destroyed, it ends the program.
+  [[nodiscard]] LastBlock& last_block() const;
   // What is kept of a block, [kept x block rows]; valid until the thread asks for another.
   [[nodiscard]] std::span<const double> block(Index block) const;
 
@@ -54,7 +66,8 @@ class StoredRows final : public RowSource {
   Index rows_;
   StoredColumns columns_;
   Index most_copied_;
-  std::uint64_t identity_;  // of this object among all that have been
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::thread::id, LastBlock> last_;
 };
 
 // Writes them.

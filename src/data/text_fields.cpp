@@ -21,6 +21,9 @@ constexpr std::uint16_t kUnknownLevel = std::numeric_limits<std::uint16_t>::max(
 constexpr std::uint16_t kMissingText = kUnknownLevel - 1;  // where no known level is for these
 // A text can stand in the file in two ways, with and without quotes.
 constexpr std::size_t kMostListed = 2 * kMostLevels;
+// Longer texts are no levels. Of each, so much is looked at that it is too long also without its quotes.
+constexpr std::size_t kLongestLevel = 10'000;
+constexpr std::size_t kMostLookedAt = 2 * kLongestLevel + 4;
 
 // In whatever way it is written.
 bool is_number(std::string_view text) {
@@ -101,6 +104,7 @@ TextFields::TextFields(const std::vector<TextRequest>& columns, const std::vecto
 
 void TextFields::add(Part& part, Index i, Index row, std::string_view field) {
   Column& column = columns_[static_cast<std::size_t>(i)];
+  if (column.known.empty()) field = field.substr(0, kMostLookedAt);
   Texts& texts = part.texts[static_cast<std::size_t>(i)];
   std::uint16_t& code = column.codes[static_cast<std::size_t>(row)];
   if (const auto found = texts.codes.find(field); found != texts.codes.end()) {
@@ -245,6 +249,19 @@ TextLevels levels_of(const TextRequest& request, const FoundTexts& found, const 
     return {{},
             {},
             fmt::format("holds more than {} different texts, such as {}, too many for levels", kMostLevels,
+                        first)};
+  }
+  if (std::ranges::any_of(texts, [](const std::string& text) { return text.size() > kLongestLevel; })) {
+    if (request.is_asked_for) {
+      throw error_at(
+          found.first_row,
+          fmt::format("column \"{0}\" is read as text, as `text` asks for, and holds texts of more "
+                      "than {1} bytes, too long for levels: pass `ignore={0}` in place of `text={0}`",
+                      name, kLongestLevel));
+    }
+    return {{},
+            {},
+            fmt::format("holds texts of more than {} bytes, such as {}, too long for levels", kLongestLevel,
                         first)};
   }
   if (found.not_utf8_row >= 0) {

@@ -130,7 +130,7 @@ TEST_F(CacheCommand, SaysThatTheDiskIsFull) {
   const ToolResult result = run({"train", csv, "--cache", path("cache"), "--model", path("model.json")});
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.exit_code, 3);
   EXPECT_NE(result.err.find("cannot keep the table there"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("--cache"), std::string::npos) << result.err;
   EXPECT_TRUE(std::filesystem::is_empty(path("cache")));

@@ -1,5 +1,6 @@
 #include "data/file_content.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <thread>
@@ -51,6 +52,25 @@ TEST_F(FileContentTest, GzipThatExpandsAsNoTableDoesIsRefused) {
   for (int i = 0; i < 10; ++i) bomb += member;
   expect_message(error_of(ErrorKind::kBadData, [&] { const FileContent content(write(bomb, "t.gz")); }),
                  {"t.gz: ", "expands to more than", "200 times", "decompress"});
+}
+
+TEST_F(FileContentTest, GzipThatHoldsMoreThanItSaysGoesToTheDisk) {
+  std::string content;
+  for (int i = 0; i < 1'000'000; ++i) content += std::to_string(i % 10007) + ",";
+  // The size at the end of such a file is that of its last member.
+  const std::string file = write(compress(content) + compress("b"), "t.gz");
+  for (const std::size_t most : {content.size() / 4, content.size(), 4 * content.size(), 5 * content.size()})
+    EXPECT_EQ(FileContent(file, most, path("")).bytes(), content + "b");
+  std::string bomb;
+  for (int i = 0; i < 10; ++i) bomb += compress(std::string(33'000'000, '\n'));
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const long before = usage.ru_maxrss;
+  expect_message(
+      error_of(ErrorKind::kBadData, [&] { const FileContent all(write(bomb, "t.gz"), 1'000'000, path("")); }),
+      {"t.gz: ", "expands to more than"});
+  getrusage(RUSAGE_SELF, &usage);
+  EXPECT_LT(usage.ru_maxrss - before, 64 * 1024);
 }
 
 TEST_F(FileContentTest, DamagedGzipIsAnError) {

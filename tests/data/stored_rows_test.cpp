@@ -103,7 +103,7 @@ TEST_F(StoredTableTest, NoticesDamage) {
   std::vector<double> out(3);
   const auto error = [&](const StoredRows& rows, Index row) {
     const std::vector<Index> one = {row};
-    return error_of(ErrorKind::kIo, [&] { rows.read(one, 1, out.data()); });
+    return error_of(ErrorKind::kSystem, [&] { rows.read(one, 1, out.data()); });
   };
   {
     const auto rows = stored(x, path(""), 1200);
@@ -130,7 +130,7 @@ TEST_F(StoredTableTest, SaysThatTheDiskIsFull) {
   rlimit limited = before;
   limited.rlim_cur = 100'000;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limited), 0);
-  const std::string message = error_of(ErrorKind::kIo, [&] {
+  const std::string message = error_of(ErrorKind::kSystem, [&] {
     static_cast<void>(stored(reference::random_matrix(20'000, 3, 4), path(""), 5000));
   });
   ::setrlimit(RLIMIT_FSIZE, &before);

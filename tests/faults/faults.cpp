@@ -2,14 +2,13 @@
 // system for something, and lets the n-th of a kind fail, once or from then on.
 //
 //   MFGA_FAULT_KIND     alloc, open, read, write, fsync, rename, thread, map, or page: a file that is mapped
-//   has no bytes
-//                       any more when they are looked at, as where its disk fails
+//                       has no bytes any more when they are looked at, as where its disk fails
 //   MFGA_FAULT_AT       n, from 1; 0 or absent: none fails
 //   MFGA_FAULT_STAYS    set: all after it fail as well
 //   MFGA_FAULT_SHORT    set: every read and write moves one byte in two calls, and every third is interrupted
-//   MFGA_FAULT_REPORT   where to write at the end of the program how many calls of the kind there were, and
-//   the number
-//                       and the name of the first from each place: from each chain of callers
+//   MFGA_FAULT_REPORT   where to write at the end of the program how many calls of the kind there were and,
+//                       where none failed, the number and the name of the first from each place: from each
+//                       chain of callers
 //
 // Calls count from the begin of main on; before, the program could not say a word. Where LeakSanitizer is
 // loaded after this library, memory comes from it.
@@ -106,7 +105,7 @@ void note_place(long call) {
 bool fails(int kind) {
   if (!state.is_on || kind != state.kind || is_inside) return false;
   const long call = ++state.calls;
-  if (state.report != nullptr) note_place(call);
+  if (state.report != nullptr && state.at == 0) note_place(call);
   return state.at > 0 && (call == state.at || (state.stays && call > state.at));
 }
 
@@ -232,6 +231,23 @@ ssize_t write(int file, const void* bytes, std::size_t count) {
   const std::size_t some = moved(count);
   if (some == 0 && count > 0) return failed<ssize_t>(EINTR, -1);
   return next<decltype(&write)>("write")(file, bytes, some);
+}
+// Tables on disk.
+ssize_t pread(int file, void* bytes, std::size_t count, off_t place) {
+  if (fails(kRead)) return failed<ssize_t>(EIO, -1);
+  const std::size_t some = moved(count);
+  if (some == 0 && count > 0) return failed<ssize_t>(EINTR, -1);
+  return next<decltype(&pread)>("pread")(file, bytes, some, place);
+}
+ssize_t __pread_chk(int file, void* bytes, std::size_t count, off_t place, std::size_t room) {  // NOLINT
+  if (count > room) std::abort();
+  return pread(file, bytes, count, place);
+}
+ssize_t pwrite(int file, const void* bytes, std::size_t count, off_t place) {
+  if (fails(kWrite)) return failed<ssize_t>(ENOSPC, -1);
+  const std::size_t some = moved(count);
+  if (some == 0 && count > 0) return failed<ssize_t>(EINTR, -1);
+  return next<decltype(&pwrite)>("pwrite")(file, bytes, some, place);
 }
 // What is printed goes past write inside the C library: here it fails like it.
 std::size_t fwrite(const void* bytes, std::size_t size, std::size_t count, std::FILE* file) {

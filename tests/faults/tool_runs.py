@@ -36,6 +36,7 @@ def commands(inputs):
     return [
         Command("train", [*train, "--model", "m.json", "--report", "r.html"], ["m.json", "r.html"]),
         Command("train.gz", ["train", str(inputs / "t.csv.gz"), *train[2:], "--model", "m.json"], ["m.json"]),
+        Command("train from disk", [*train, "--model", "m.json", "--cache", "."], ["m.json"]),
         Command("predict", ["predict", model, table, "--output", "p.csv"], ["p.csv"]),
         Command("predict to stdout", ["predict", model, table]),
         Command("evaluate", ["evaluate", model, table]),

@@ -1,7 +1,10 @@
 // Model files. A model that loads can be saved, loads again, and predicts the same, one row at a time and in
-// tables. The mutator changes JSON.
+// tables, for any row and in little time. The mutator changes JSON.
 #include <array>
+#include <bit>
 #include <cmath>
+#include <ctime>
+#include <functional>
 #include <limits>
 
 #include "fuzz/json_mutation.hpp"
@@ -15,15 +18,36 @@ namespace {
 // Rows that are usual, far out, missing.
 constexpr std::array<double, 8> kValues = {
     0, 1, -2.5, 1e300, -1e-300, 0.1, std::numeric_limits<double>::quiet_NaN(), 40};
-constexpr Index kRows = 5;
+constexpr Index kUsualRows = 5;
+constexpr Index kRows = kUsualRows + 3;
 
-void check_predictions(const Model& model, const Model& again) {
-  // Not as wide as the model says that its table was: inputs are columns of a small one.
-  const Index n_inputs = std::ssize(model.inputs);
+// The last rows are any finite numbers, others for each model.
+std::vector<double> rows_for(std::string_view model, Index n_inputs) {
   std::vector<double> numbers;
-  for (Index i = 0; i < kRows * n_inputs; ++i)
+  for (Index i = 0; i < kUsualRows * n_inputs; ++i)
     numbers.push_back(
         kValues[static_cast<std::size_t>(i * i + i / std::max<Index>(n_inputs, 1)) % kValues.size()]);
+  std::mt19937_64 random(std::hash<std::string_view>()(model));
+  while (std::ssize(numbers) < kRows * n_inputs) {
+    const auto number = std::bit_cast<double>(random());
+    if (std::isfinite(number)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void check_predictions(std::string_view text, const Model& model, const Model& again) {
+  // A model of 3,000 bytes takes a few ms, also where a sanitizer looks on.
+  constexpr double kMostSeconds = 1;
+  const double start = processor_seconds();
+  // Not as wide as the model says that its table was: inputs are columns of a small one.
+  const Index n_inputs = std::ssize(model.inputs);
+  const std::vector<double> numbers = rows_for(text, n_inputs);
   std::vector<Index> columns;
   for (Index i = 0; i < n_inputs; ++i) columns.push_back(i);
   const Predictor first(model, 1);
@@ -54,6 +78,7 @@ void check_predictions(const Model& model, const Model& again) {
         require(probability >= 0 && probability <= 1, "probabilities are from 0 to 1");
     }));
   }
+  require(processor_seconds() - start < kMostSeconds, "a small model predicts in little time");
 }
 
 void run(std::string_view bytes) {
@@ -62,7 +87,7 @@ void run(std::string_view bytes) {
     const std::string text = model_to_json(model);
     const Model again = model_from_json(text, "m");
     require_same(text, model_to_json(again), "a model that was saved is saved the same");
-    check_predictions(model, again);
+    check_predictions(text, model, again);
   }));
 }
 

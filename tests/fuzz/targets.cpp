@@ -7,7 +7,7 @@ namespace mfga::fuzz {
 std::span<const Target* const> targets() {
   static constexpr std::array kTargets = {&kDelimited,  &kLibsvm,  &kNpy,        &kGzip,    &kNumbers,
                                           &kModel,      &kExports, &kDictionary, &kOptions, &kStatistics,
-                                          &kCheckpoint, &kResume,  &kKernels};
+                                          &kCheckpoint, &kResume,  &kRows,       &kKernels};
   return kTargets;
 }
 

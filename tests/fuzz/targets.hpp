@@ -6,6 +6,6 @@
 namespace mfga::fuzz {
 
 extern const Target kDelimited, kLibsvm, kNpy, kGzip, kNumbers, kModel, kExports, kDictionary, kOptions,
-    kStatistics, kCheckpoint, kResume, kKernels;
+    kStatistics, kCheckpoint, kResume, kRows, kKernels;
 
 }  // namespace mfga::fuzz

@@ -1,8 +1,11 @@
 // Tables that are hard on arithmetic: a fit gives a finite model or says why not, and predictions of finite
-// rows are finite. Small ones are compared with long double.
+// rows are finite. Small ones are compared with long double, and those of large condition numbers with 50
+// digits.
 #include <gtest/gtest.h>
 
+#include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "mfga/error.hpp"
 #include "mfga/fit.hpp"
@@ -51,6 +54,15 @@ std::vector<Hard> hard_tables() {
   });
   add("constant up to one row", [](Hard& hard) {
     for (Index i = 0; i < kRows; ++i) hard.x(i, 0) = i == 17 ? 3.0 : 1.0;
+  });
+  add("constant up to the last bit of one row", [](Hard& hard) {
+    for (Index i = 0; i < kRows; ++i) hard.x(i, 0) = i == 17 ? std::nextafter(1.0, 2.0) : 1.0;
+  });
+  add("huge and tiny columns", [](Hard& hard) {
+    for (Index i = 0; i < kRows; ++i) {
+      hard.x(i, 0) *= 1e300;
+      hard.x(i, 1) *= 1e-300;
+    }
   });
   add("one row very far out", [](Hard& hard) { hard.x(17, 0) = 1e300; });
   add("equal columns", [](Hard& hard) {
@@ -126,12 +138,45 @@ TEST(ExtremeNumbers, GiveFiniteModelsWithOtherLosses) {
   }
 }
 
+TEST(ExtremeNumbers, GiveFiniteModelsOfThreeClasses) {
+  for (const bool is_separated : {false, true}) {
+    for (Hard& hard : hard_tables()) {
+      SCOPED_TRACE(hard.name);
+      for (Index i = 0; i < kRows; ++i) {
+        const double place = hard.x(i, 3) + (is_separated ? 0 : 0.5 * std::sin(static_cast<double>(i)));
+        hard.y[static_cast<std::size_t>(i)] = place < -0.4 ? 0 : place < 0.4 ? 1 : 2;
+      }
+      try {
+        const Model model =
+            fit({.x = hard.x.view(), .y = hard.y, .labels = {"a", "b", "c"}}, few_terms("linear + hinge"))
+                .model;
+        for (const Term& term : model.terms) {
+          for (const double number : term.coefficients) EXPECT_TRUE(std::isfinite(number));
+        }
+        for (const double number : model.probabilities(hard.x.view()))
+          EXPECT_TRUE(number >= 0 && number <= 1);
+      } catch (const Error& error) {
+        EXPECT_GT(std::string(error.what()).size(), 20U);
+      }
+    }
+  }
+}
+
+TEST(ExtremeNumbers, OneClassIsRefused) {
+  Hard hard = hard_tables().front();
+  std::ranges::fill(hard.y, 1);
+  FitOptions options = few_terms("linear");
+  options.loss = "logistic";
+  EXPECT_FALSE(fitted(hard, options));
+}
+
 // Sets b to the solution of A x = b, by Gauss: the matrix is positive definite, so no pivots are sought.
-void solve(std::vector<long double>& a, std::vector<long double>& b) {
+template <class Number>
+void solve(std::vector<Number>& a, std::vector<Number>& b) {
   const std::size_t n = b.size();
   for (std::size_t k = 0; k < n; ++k) {
     for (std::size_t i = k + 1; i < n; ++i) {
-      const long double factor = a[i * n + k] / a[k * n + k];
+      const Number factor = a[i * n + k] / a[k * n + k];
       for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
       b[i] -= factor * b[k];
     }
@@ -142,51 +187,54 @@ void solve(std::vector<long double>& a, std::vector<long double>& b) {
   }
 }
 
-// sum of (y - c - Z theta)^2 + ridge |theta|^2 at its least, for standardised columns Z.
-long double least_objective(const Model& model, const Hard& hard, double ridge) {
-  const std::size_t n = model.inputs.size() + 1;
-  std::vector<long double> gram(n * n);
-  std::vector<long double> right(n);
-  long double square = 0;
-  const auto value = [&](Index row, std::size_t j) -> long double {
-    if (j == 0) return 1;
-    const ModelInput& input = model.inputs[j - 1];
-    return (static_cast<long double>(hard.x(row, input.column)) - input.mean) / input.deviation;
-  };
+// A standardised input of a row, and its standardised target.
+template <class Number>
+Number input_of(const Model& model, const Hard& hard, Index row, Index place) {
+  const ModelInput& input = model.inputs[static_cast<std::size_t>(place)];
+  return (Number(hard.x(row, input.column)) - input.mean) / input.deviation;
+}
+template <class Number>
+Number target_of(const Model& model, const Hard& hard, Index row) {
   const Output& output = model.outputs.front();
+  return (Number(hard.y[static_cast<std::size_t>(row)]) - output.shift) / output.scale;
+}
+
+// sum of (y - c - Z theta)^2 + ridge |theta|^2 at its least, for these of the standardised columns Z.
+template <class Number>
+Number least_objective(const Model& model, const std::vector<Index>& inputs, const Hard& hard, double ridge) {
+  const std::size_t n = inputs.size() + 1;
+  std::vector<Number> gram(n * n);
+  std::vector<Number> right(n);
+  Number square = 0;
+  std::vector<Number> values(n, Number(1));
   for (Index row = 0; row < kRows; ++row) {
-    const long double y =
-        (static_cast<long double>(hard.y[static_cast<std::size_t>(row)]) - output.shift) / output.scale;
+    for (std::size_t j = 1; j < n; ++j) values[j] = input_of<Number>(model, hard, row, inputs[j - 1]);
+    const Number y = target_of<Number>(model, hard, row);
     square += y * y;
     for (std::size_t i = 0; i < n; ++i) {
-      right[i] += value(row, i) * y;
-      for (std::size_t j = 0; j < n; ++j) gram[i * n + j] += value(row, i) * value(row, j);
+      right[i] += values[i] * y;
+      for (std::size_t j = 0; j < n; ++j) gram[i * n + j] += values[i] * values[j];
     }
   }
   for (std::size_t i = 1; i < n; ++i) gram[i * n + i] += ridge;
-  std::vector<long double> b = right;
+  std::vector<Number> b = right;
   solve(gram, b);
-  long double least = square;
+  Number least = square;
   for (std::size_t i = 0; i < n; ++i) least -= b[i] * right[i];
   return least;
 }
 
-long double objective_of(const Model& model, const Hard& hard, double ridge) {
-  long double sum = 0;
-  const Output& output = model.outputs.front();
+template <class Number>
+Number objective_of(const Model& model, const Hard& hard, double ridge) {
+  Number sum = 0;
   for (Index row = 0; row < kRows; ++row) {
-    long double score = output.intercept;
-    for (const Term& term : model.terms) {
-      const ModelInput& input = model.inputs[static_cast<std::size_t>(term.atom.inputs.front())];
-      score += static_cast<long double>(term.coefficients.front()) *
-               ((static_cast<long double>(hard.x(row, input.column)) - input.mean) / input.deviation);
-    }
-    const long double y =
-        (static_cast<long double>(hard.y[static_cast<std::size_t>(row)]) - output.shift) / output.scale;
-    sum += (y - score) * (y - score);
+    Number error = target_of<Number>(model, hard, row) - model.outputs.front().intercept;
+    for (const Term& term : model.terms)
+      error -= term.coefficients.front() * input_of<Number>(model, hard, row, term.atom.inputs.front());
+    sum += error * error;
   }
   for (const Term& term : model.terms)
-    sum += ridge * static_cast<long double>(term.coefficients.front()) * term.coefficients.front();
+    sum += Number(ridge) * term.coefficients.front() * term.coefficients.front();
   return sum;
 }
 
@@ -201,14 +249,66 @@ TEST(ExtremeNumbers, LeastSquaresAreThoseOfLongDouble) {
     options.scale = ScaleKind::kStandard;
     const std::optional<Model> model = fitted(hard, options);
     if (!model || model->task != Task::kRegression || model->terms.empty()) continue;
-    const long double least = least_objective(*model, hard, kRidge);
-    const long double reached = objective_of(*model, hard, kRidge);
+    std::vector<Index> all(model->inputs.size());
+    std::iota(all.begin(), all.end(), Index{0});
+    const auto least = least_objective<long double>(*model, all, hard, kRidge);
+    const auto reached = objective_of<long double>(*model, hard, kRidge);
     // An atom that depends on others is left out; it would lower a ridge's part alone.
     EXPECT_LE(static_cast<double>(reached), static_cast<double>(least) * (1 + 1e-6) + 2 * kRidge);
     EXPECT_GE(static_cast<double>(reached), static_cast<double>(least) * (1 - 1e-6) - 1e-9);
     ++compared;
   }
   EXPECT_GE(compared, 15);
+}
+
+// Columns of this condition number, and a target in which all their directions have the same part.
+Hard conditioned(double condition) {
+  Hard hard;
+  const std::vector<double> noise = reference::random_vector(kRows, 5);
+  const Matrix directions = hard.x;
+  for (Index i = 0; i < kRows; ++i) {
+    // A reflection of columns that get smaller: I - 2 v v' of a vector of halves.
+    double half_sum = 0;
+    for (Index j = 0; j < 4; ++j) {
+      hard.x(i, j) = directions(i, j) * std::pow(condition, -static_cast<double>(j) / 3);
+      half_sum += hard.x(i, j) / 2;
+    }
+    double y = 0.1 * noise[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < 4; ++j) {
+      hard.x(i, j) -= half_sum;
+      y += directions(i, j);
+    }
+    hard.y.push_back(y);
+  }
+  return hard;
+}
+
+// The terms of a model have the best coefficients. A column that the others give to a part of 1e-10 is no
+// term.
+TEST(ExtremeNumbers, LeastSquaresOfLargeConditionNumbersAreThoseOf50Digits) {
+  using Digits = boost::multiprecision::cpp_bin_float_50;
+  constexpr int kAllAreTerms = 5;
+  for (const double ridge : {1e-3, 1e-6, 1e-9}) {
+    for (int power = 0; power <= 16; ++power) {
+      SCOPED_TRACE("condition number 1e" + std::to_string(power) + ", ridge " + std::to_string(ridge));
+      const Hard hard = conditioned(std::pow(10, power));
+      FitOptions options = few_terms("linear");
+      options.ridge = ridge;
+      options.per_step = 1;
+      options.scale = ScaleKind::kStandard;
+      const std::optional<Model> model = fitted(hard, options);
+      ASSERT_TRUE(model);
+      if (power <= kAllAreTerms) {
+        EXPECT_EQ(model->terms.size(), 4U);
+      }
+      std::vector<Index> terms;
+      for (const Term& term : model->terms) terms.push_back(term.atom.inputs.front());
+      const auto least = least_objective<Digits>(*model, terms, hard, ridge).convert_to<double>();
+      const auto reached = objective_of<Digits>(*model, hard, ridge).convert_to<double>();
+      EXPECT_LE(reached, least * (1 + 1e-9));
+      EXPECT_GE(reached, least * (1 - 1e-12));
+    }
+  }
 }
 
 // sum of log(1 + exp(s)) - y s, and ridge |theta|^2, of scores s of standardised columns, with its
@@ -312,19 +412,22 @@ TEST(ExtremeNumbers, LogisticLossesAreThoseOfLongDouble) {
 }
 
 TEST(ExtremeNumbers, RowsThatWereNotSeenGetFiniteScoresOrAMessage) {
-  const Hard hard = hard_tables().front();
-  for (const std::string features :
-       {"linear + gaussian(order=2)", "polynomial(degree=3)", "fourier(count=40)"}) {
-    const std::optional<Model> model = fitted(hard, few_terms(features));
-    ASSERT_TRUE(model);
-    for (const double far : {1e10, 1e100, 1e300, -1.7e308, 5e-324}) {
-      Matrix row(1, 4);
-      row(0, 0) = far;
-      row(0, 1) = -far;
-      try {
-        EXPECT_TRUE(std::isfinite(model->predict(row.view()).front()));
-      } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("not a finite number"), std::string::npos) << error.what();
+  for (const Hard& hard : hard_tables()) {
+    for (const std::string features :
+         {"linear + gaussian(order=2)", "polynomial(degree=3)", "fourier(count=40)", "hinge", "spline",
+          "step", "landmark(count=20)"}) {
+      SCOPED_TRACE(hard.name + ", " + features);
+      const std::optional<Model> model = fitted(hard, few_terms(features));
+      if (!model) continue;
+      for (const double far : {1e10, 1e100, 1e300, -1.7e308, 5e-324}) {
+        Matrix row(1, 4);
+        row(0, 0) = far;
+        row(0, 1) = -far;
+        try {
+          EXPECT_TRUE(std::isfinite(model->predict(row.view()).front()));
+        } catch (const Error& error) {
+          EXPECT_NE(std::string(error.what()).find("not a finite number"), std::string::npos) << error.what();
+        }
       }
     }
   }
