@@ -57,6 +57,10 @@ class StoredRows final : public RowSource {
   std::uint64_t identity_;  // of this object among all that have been
 };
 
+// How many numbers of some rows on disk may be copied into memory, where a table there may take so many
+// bytes; 0: any amount.
+[[nodiscard]] Index most_copied_numbers(Index most_bytes);
+
 // Writes them.
 class RowStore {
  public:
