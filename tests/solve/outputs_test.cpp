@@ -177,7 +177,7 @@ TEST(SeveralOutputs, FactorsMakeTheObjectiveRound) {
   const Problem problem = sample.problem(sample.classes, *loss);
   constexpr double kRidge = 0.01;
   const ActiveSet active = sample.learn(problem, some_terms(5, 1)).active;
-  const ActiveAtoms atoms(active.atoms, 1, sample.rows);
+  const ActiveAtoms atoms(active.atoms, 1, problem);
   Matrix start(3, 6);
   for (Index k = 0; k < 3; ++k) {
     start(k, 0) = active.intercepts[static_cast<std::size_t>(k)];
