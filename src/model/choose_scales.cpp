@@ -32,10 +32,9 @@ struct InEitherScale {
   HeldOutLosses standard;
 
   [[nodiscard]] PairedLosses paired() const { return paired_losses(automatic, standard); }
-  [[nodiscard]] bool is_standard_clearly_better() const {
-    constexpr double kClear = 2;  // standard errors
+  [[nodiscard]] bool is_standard_better_by(double standard_errors) const {
     const PairedLosses losses = paired();
-    return losses.first - losses.second > kClear * losses.standard_error;
+    return losses.first - losses.second > standard_errors * losses.standard_error;
   }
   // In each of the scales by itself.
   void take_better_of(const InEitherScale& other) {
@@ -72,17 +71,18 @@ std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automa
     // Terms of all columns depend on scales most: if these do not ask for others, nothing does.
     const std::string& landmarks = dictionaries.list.back();
     InEitherScale losses = with(landmarks, 1);
-    const bool landmarks_ask = losses.is_standard_clearly_better();
-    if (landmarks_ask) {
-      // All folds must say the same, for one may say so by chance; and where functions of single columns do
-      // better anyway, it is for them to say.
+    bool is_standard = losses.is_standard_better_by(2);
+    if (is_standard) {
+      // One fold may say so by chance: all must, by more than chance as well; and where functions of single
+      // columns do better anyway, it is for them to say.
       const std::size_t all = few.folds().size();
       if (all > 1) losses = with(landmarks, all);
       if (dictionaries.list.size() > 1) losses.take_better_of(with(dictionaries.list.front(), all));
+      is_standard = losses.is_standard_better_by(1);
     }
     const PairedLosses means = losses.paired();
     const double unit = automatic.target.loss_unit();
-    tried = {unit * means.first, unit * means.second, landmarks_ask && means.second < means.first};
+    tried = {unit * means.first, unit * means.second, is_standard};
   };
   journaled(work.journal, "scales", compare, tried);
   work.phase = "";
