@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What it costs to learn from a table that does not fit into memory.
 
-    bench/out_of_core.py [--rows N] [--inputs N] [--folder FOLDER] [--options OPTIONS] [--compare]
+    bench/out_of_core.py [--rows N] [--inputs N] [--memory-limit MIB] [--folder FOLDER] [--options OPTIONS] [--compare]
 
-Makes a CSV table with `mfga generate` in the folder, trains with a memory limit of a tenth of its size, and removes
-it. Reports the first pass, which reads the file and keeps the rows on disk, beside `wc -l` and, if it is installed, a
+Makes a CSV table with `mfga generate` in the folder, trains with a memory limit, by default a tenth of its size, and
+removes it. Reports the first pass, which reads the file and keeps the rows on disk, beside `wc -l` and, if it is installed, a
 sum of all columns with polars' streaming engine; a later pass, which predicts all rows, beside reading a file of the
 same size; and the peak memory. Before it is read, a file is dropped from the memory of the operating system. With
 --compare it also trains with all rows in memory, and looks whether the models are the same.
@@ -17,6 +17,7 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -42,10 +43,20 @@ def read_all(path):
             pass
 
 
-def sum_with_polars(path):
-    import polars
+# In a process of its own: what a process holds counts as the peak memory of those that it starts.
+SUM_WITH_POLARS = """
+import sys, time
+import polars
+start = time.monotonic()
+polars.scan_csv(sys.argv[1]).sum().collect(engine="streaming")
+print(time.monotonic() - start)
+"""
 
-    polars.scan_csv(path).sum().collect(engine="streaming")
+
+def polars_seconds(path):
+    """Seconds to sum all columns; None: it is not installed."""
+    done = subprocess.run([sys.executable, "-c", SUM_WITH_POLARS, str(path)], capture_output=True, text=True)
+    return float(done.stdout) if done.returncode == 0 else None
 
 
 def train(table, options, model):
@@ -70,6 +81,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--inputs", type=int, default=90)
+    parser.add_argument("--memory-limit", type=int, help="MiB; default: a tenth of the table's size")
     parser.add_argument("--folder", default="/var/tmp", help="for the table and the rows on disk")
     parser.add_argument("--options", default="--terms 10 --ridge 1 --tune no --engine lazy --features 'linear + hinge(knots=4)'")
     parser.add_argument("--compare", action="store_true", help="train with all rows in memory as well")
@@ -80,16 +92,14 @@ def main():
         generate = [str(TOOL), "generate", "--rows", str(arguments.rows), "--inputs", str(arguments.inputs), "-o", str(table), "--quiet"]
         made = seconds_of(lambda: subprocess.run(generate, check=True))
         size = table.stat().st_size
-        limit = max(1, size // 10 // (1 << 20))
-        print(f"table: {arguments.rows} rows, {arguments.inputs} inputs, {size / 1e6:.0f} MB of CSV; made in {made:.0f} s")
+        limit = arguments.memory_limit or max(1, size // 10 // (1 << 20))
+        print(f"table: {arguments.rows} rows, {arguments.inputs} inputs, {size / 1e6:.0f} MB of CSV; made in {made:.0f} s", flush=True)
         forget(table)
         lines = seconds_of(lambda: subprocess.run(["wc", "-l", str(table)], check=True, stdout=subprocess.DEVNULL))
-        print(f"wc -l: {lines:.1f} s, {size / 1e6 / lines:.0f} MB/s")
-        try:
-            forget(table)
-            print(f"polars, sum of all columns, streaming: {seconds_of(lambda: sum_with_polars(table)):.1f} s")
-        except ImportError:
-            print("polars is not installed")
+        print(f"wc -l: {lines:.1f} s, {size / 1e6 / lines:.0f} MB/s", flush=True)
+        forget(table)
+        summed = polars_seconds(table)
+        print("polars does not run here" if summed is None else f"polars, sum of all columns, streaming: {summed:.1f} s", flush=True)
         forget(table)
         model = pathlib.Path(folder) / "model.json"
         report = train(table, [*options, "--memory-limit", str(limit), "--cache", folder], model)
@@ -97,8 +107,10 @@ def main():
         kept = on_disk(report)
         print(f"memory limit: {limit} MiB; peak memory: {report['peak_rss_mib']:.0f} MiB; rows on disk: {kept:.0f} MB")
         print(f"first pass: {seconds['load']:.1f} s, {seconds['load'] / lines:.1f} times wc -l")
-        print(f"fit: {seconds['fit']:.1f} s for {report['terms']} terms; all: {seconds['total']:.1f} s, {report['processor']:.1f} s of processors")
+        print(f"fit: {seconds['fit']:.1f} s for {report['terms']} terms, {seconds['stability']:.1f} s to learn from each half again; all: {seconds['total']:.1f} s, {report['processor']:.1f} s of processors")
         print(f"one later pass (predictions of all rows): {seconds['predict']:.1f} s, {kept / max(seconds['predict'], 1e-9):.0f} MB/s from disk")
+        if not arguments.compare:
+            table.unlink()  # there may be no room for both
         sample = pathlib.Path(folder) / "sample"
         with open(sample, "wb") as file:
             piece = os.urandom(1 << 20)

@@ -16,6 +16,7 @@
 #include "cli/train_report.hpp"
 #include "core/clock.hpp"
 #include "data/number_text.hpp"
+#include "model/row_memory.hpp"
 #include "model/target.hpp"
 
 namespace mfga::cli {

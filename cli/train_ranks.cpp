@@ -14,6 +14,7 @@
 #include "core/rank_messages.hpp"
 #include "core/ranks.hpp"
 #include "data/text_rows.hpp"
+#include "model/row_memory.hpp"
 
 namespace mfga::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/plan.hpp"
+#include "model/row_memory.hpp"
 
 namespace mfga::cli {
 
@@ -49,27 +49,11 @@ void add_cache_option(CLI::App& command, ReadOptions& read) {
       ->group("Data files");
 }
 
-Index most_bytes_of_table(const FitOptions& options) {
-  constexpr double kPartOfMemory = 0.5;  // what the search keeps needs room as well
-  return static_cast<Index>(kPartOfMemory * memory_limit_bytes(options));
-}
-
 void check_rows_fit(const Table& table, const FitOptions& options) {
   if (table.stored == nullptr) return;
-  // Targets, scores and derivatives, and which rows are held out.
-  constexpr double kNumbersOfRow = 6;
-  constexpr double kNumbersOfOutput = 3;
-  const auto outputs = static_cast<double>(std::max(
-      {std::size_t{1}, table.target_names.size(), table.labels.size() > 2 ? table.labels.size() : 0}));
-  const double needed =
-      static_cast<double>(table.rows()) * (kNumbersOfRow + kNumbersOfOutput * outputs) * sizeof(double);
-  const double limit = memory_limit_bytes(options);
-  if (needed <= limit) return;
-  throw Error(
-      ErrorKind::kInvalidArgument,
-      fmt::format("{}: what is kept in memory of each of {} rows, such as its score, takes {:.0f} MiB; the "
-                  "limit is {:.0f} MiB. Raise --memory-limit, or use fewer rows",
-                  table.source, table.rows(), needed * 0x1p-20, limit * 0x1p-20));
+  const std::size_t outputs = std::max(
+      {std::size_t{1}, table.target_names.size(), table.labels.size() > 2 ? table.labels.size() : 0});
+  check_rows_have_room(table.source, table.rows(), static_cast<Index>(outputs), options);
 }
 
 Table read_training_table(const TrainingColumns& columns, const ReadOptions& read) {

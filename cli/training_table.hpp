@@ -22,8 +22,6 @@ void add_training_columns(CLI::App& command, TrainingColumns& columns);
 
 // --cache.
 void add_cache_option(CLI::App& command, ReadOptions& read);
-// How much of the memory limit a table may take (ReadOptions::most_bytes).
-[[nodiscard]] Index most_bytes_of_table(const FitOptions& options);
 // Throws if not even what is kept of each row of a table on disk has room.
 void check_rows_fit(const Table& table, const FitOptions& options);
 

@@ -127,6 +127,24 @@ class Model:
     @property
     def intercepts(self) -> list[float]: ...
 
+class StoredTable:
+    """Rows that come in batches, on disk if they are many."""
+
+    def __init__(self, kept: int, options: Mapping[str, str]) -> None: ...
+
+    def add(self, rows: Annotated[NDArray, dict(device='cpu', writable=False)]) -> None: ...
+
+    def finish(self, levels: Sequence[int | None], outputs: int) -> None:
+        """
+        `levels`: of each number that is kept, of how many levels it is the place, or None.
+        """
+
+    @property
+    def is_on_disk(self) -> bool: ...
+
+    @property
+    def rows(self) -> int: ...
+
 class Statistics:
     """Sums that models are fitted from."""
 
@@ -168,5 +186,5 @@ class Statistics:
     @property
     def features(self) -> str: ...
 
-def fit(x: Annotated[NDArray, dict(device='cpu', writable=False)] | Sequence[Annotated[NDArray, dict(device='cpu', writable=False)]], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: Mapping[str, str], columns: Sequence[str], target_name: str, target_names: Sequence[str], labels: Sequence[str], text_columns: Sequence[tuple[str, int, Sequence[str], Sequence[str]]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, start: Model | None, callback: object | None, checkpoint: str = '', resume: bool = False, communicator: object | None = None) -> tuple:
+def fit(x: Annotated[NDArray, dict(device='cpu', writable=False)] | Sequence[Annotated[NDArray, dict(device='cpu', writable=False)]] | StoredTable, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: Mapping[str, str], columns: Sequence[str], target_name: str, target_names: Sequence[str], labels: Sequence[str], text_columns: Sequence[tuple[str, int, Sequence[str], Sequence[str]]], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, start: Model | None, callback: object | None, checkpoint: str = '', resume: bool = False, communicator: object | None = None) -> tuple:
     """Learns a model; the report of the fit comes with it."""

@@ -6,7 +6,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from . import _core, _input
+from . import _core, _dataset, _input
 from ._base import Estimator, documented, undone_if_it_fails
 from ._options import python_spelling, threads_of
 from ._saved import label_texts, labels_of
@@ -51,15 +51,16 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
 
         Parameters
         ----------
-        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+        X : array, DataFrame, Arrow table or pyarrow Dataset of shape (n_samples, n_features)
             Numbers, NaN where one is missing; of frames also truth values, texts and categories. Nothing is copied that
-            need not be.
+            need not be. The rows of a Dataset, such as Parquet files, are read batch by batch, and kept on disk where
+            they would take more than half of `memory_limit`.
         y : array of shape (n_samples,) or (n_samples, n_targets)
-            The targets.
+            The targets; of a Dataset the name of their column, or a list of names.
         sample_weight : array of shape (n_samples,), default=None
-            How much each row counts: 2 is two copies of it, 0 is none.
+            How much each row counts: 2 is two copies of it, 0 is none. Of a Dataset the name of a column.
         groups : array of shape (n_samples,), default=None
-            Rows of a group are held out together, where some are held out.
+            Rows of a group are held out together, where some are held out. Of a Dataset the name of a column.
         checkpoint : path, default=None
             A file for what has been found so far, written every ten seconds, and when the fit is interrupted. It is
             removed when the fit is done.
@@ -71,6 +72,10 @@ class MFGARegressor(MultiOutputMixin, RegressorMixin, Estimator):
         self : object
             Fitted.
         """
+        if _dataset.is_dataset(X):
+            _dataset.learn_from(X, self, y, sample_weight, groups, checkpoint=checkpoint, resume=resume)
+            vars(self).pop("_statistics", None)
+            return self
         names = list(map(str, y.columns)) if hasattr(y, "columns") else None
         x, y, columns = _input.read_training(self, X, y, multi_output=True, y_numeric=True)
         targets = np.asarray(y, dtype=np.float64)
@@ -260,15 +265,16 @@ class MFGAClassifier(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : array, DataFrame or Arrow table of shape (n_samples, n_features)
+        X : array, DataFrame, Arrow table or pyarrow Dataset of shape (n_samples, n_features)
             Numbers, NaN where one is missing; of frames also truth values, texts and categories. Nothing is copied that
-            need not be.
+            need not be. The rows of a Dataset, such as Parquet files, are read batch by batch, and kept on disk where
+            they would take more than half of `memory_limit`.
         y : array of shape (n_samples,)
-            The classes: numbers or texts.
+            The classes: numbers or texts; of a Dataset the name of their column.
         sample_weight : array of shape (n_samples,), default=None
-            How much each row counts: 2 is two copies of it, 0 is none.
+            How much each row counts: 2 is two copies of it, 0 is none. Of a Dataset the name of a column.
         groups : array of shape (n_samples,), default=None
-            Rows of a group are held out together, where some are held out.
+            Rows of a group are held out together, where some are held out. Of a Dataset the name of a column.
         checkpoint : path, default=None
             A file for what has been found so far, written every ten seconds, and when the fit is interrupted. It is
             removed when the fit is done.
@@ -280,6 +286,8 @@ class MFGAClassifier(ClassifierMixin, Estimator):
         self : object
             Fitted.
         """
+        if _dataset.is_dataset(X):
+            return _dataset.learn_from(X, self, y, sample_weight, groups, checkpoint=checkpoint, resume=resume)
         name = getattr(y, "name", None)
         x, y, columns = _input.read_training(self, X, y)
         check_classification_targets(y)

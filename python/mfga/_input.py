@@ -185,12 +185,33 @@ class Columns:
             place += width
         return matrix
 
+    @property
+    def kept_names(self):
+        """The names of the columns that are not left out."""
+        return [name for name in self.names if self.levels.get(name) != []]
+
+    def kept(self, frame):
+        """As `numbers`, of rows of training, but of a text the place of its level, in one column."""
+        matrix = np.empty((len(frame), len(self.kept_names)), dtype=np.float64, order="F")
+        columns = columns_by_name(frame)
+        for place, name in enumerate(self.kept_names):
+            if name not in self.levels:
+                matrix[:, place] = _numbers_of(columns[name])
+                continue
+            matrix[:, place] = self._places(name, texts_of(columns[name]))
+            if len(matrix) and matrix[:, place].min() < 0:
+                raise ValueError(f"the column {name!r} has other texts than before; read what does not change")
+        return matrix
+
+    def _places(self, name, texts):
+        find = level_finder(self.levels[name], self.rare.get(name, ()))
+        return np.array([find(text) for text in texts], dtype=np.intp)
+
     def _fill(self, block, name, column):
         if block.shape[1] == 0:
             return
         texts = texts_of(column)
-        find = level_finder(self.levels[name], self.rare.get(name, ()))
-        found = np.array([find(text) for text in texts], dtype=np.intp)
+        found = self._places(name, texts)
         block[:] = 0
         rows = np.flatnonzero(found >= 0)
         block[rows, found[rows]] = 1

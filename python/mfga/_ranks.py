@@ -101,8 +101,22 @@ class Layout:
             first.dimensions,
         )
 
-    def learn(self, estimator, parts, communicator):
-        """Fit an estimator to the parts that this rank has, X, y and weights of each, together with the others."""
+    def learn(self, estimator, parts, communicator=None, store=None, **more):
+        """Fit an estimator to the parts that are here, X, y and weights of each.
+
+        Parameters
+        ----------
+        estimator : Estimator
+            Not fitted.
+        parts : iterable
+            Each is forgotten as soon as it is read.
+        communicator : Communicator, default=None
+            The other ranks, which have more parts.
+        store : StoredTable, default=None
+            Where the rows go; None: memory.
+        **more : dict
+            For the library.
+        """
         estimator.n_features_in_ = self.width
         if self.names is not None and all(isinstance(name, str) for name in self.names):
             estimator.feature_names_in_ = np.array(self.names, dtype=object)
@@ -110,8 +124,11 @@ class Layout:
         for X, y, w in parts:
             if len(y) == 0:
                 continue
-            x.append(self._numbers(X))
-            weight = None if w is None else _input.read_weights(w, x[-1])
+            if store is None:
+                x.append(self._numbers(X))
+            else:
+                store.add(self._checked(self._columns.kept(_input.known_frame(X)[0])))
+            weight = None if w is None else _input.read_weights(w, y)
             if self.classes is not None:
                 y = np.searchsorted(self.classes, column_or_1d(y))
                 if self.class_weights is not None:
@@ -119,7 +136,10 @@ class Layout:
             targets.append(np.asarray(y, dtype=np.float64))
             weights.append(weight)
         is_weighted = weights and weights[0] is not None
-        if not x:  # a rank may have none
+        if store is not None:
+            x = store
+            store.finish(self.kept_levels, self._outputs)
+        elif not x:  # a rank may have none
             width = self.width if self.columns is None else len(self.columns.input_names)
             x, targets = [np.empty((0, width))], [np.empty((0, max(1, len(self.target_names)))[: self.dimensions])]
         y = np.concatenate(targets)
@@ -129,10 +149,11 @@ class Layout:
             np.ascontiguousarray(y.T).ravel(),
             self.columns,
             np.concatenate(weights) if is_weighted else None,
-            None,
+            more.pop("groups", None),
             self.target_names,
             labels,
             communicator=communicator,
+            **more,
         )
         if self.classes is None:
             estimator._has_columns_of_targets = self.dimensions == 2
@@ -140,11 +161,26 @@ class Layout:
             estimator.classes_ = self.classes[np.isin(labels, estimator._model.labels)]
         return estimator
 
+    @property
+    def kept_levels(self):
+        """Of each number of a row that a store keeps: of how many levels it is the place; None: it is a number."""
+        return [self._columns.levels.get(name) and len(self._columns.levels[name]) for name in self._columns.kept_names]
+
+    @property
+    def _columns(self):
+        return self.columns or _input.Columns(self.names, {})
+
+    @property
+    def _outputs(self):
+        """Scores of each row."""
+        return len(self.target_names) if self.classes is None or len(self.classes) == 2 else len(self.classes)
+
     def _numbers(self, X):
-        if self.names is not None:
-            columns = self.columns or _input.Columns(self.names, {})
-            X = columns.numbers(_input.known_frame(X)[0])
-        return check_array(X, ensure_min_samples=0, input_name="X", **_input.NUMBERS)
+        return self._checked(X if self.names is None else self._columns.numbers(_input.known_frame(X)[0]))
+
+    @staticmethod
+    def _checked(x):
+        return check_array(x, ensure_min_samples=0, input_name="X", **_input.NUMBERS)
 
 
 def _shown(look):
@@ -165,7 +201,10 @@ def _all_texts(looks):
                     "the other"
                 )
         else:
-            counted[name] = sum(texts, collections.Counter()), any(is_category for _, is_category in found)
+            total = collections.Counter()
+            for counts in texts:
+                total.update(counts)
+            counted[name] = total, any(is_category for _, is_category in found)
     return counted
 
 

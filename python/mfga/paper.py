@@ -40,8 +40,8 @@ _DOC = """{title} with a method of the paper.
         Random features that "lkrf" and "eerf" choose from; 0: ten per term.
     subsample : float, default=1
         Part of the rows that "gk" and "glk" use.
-    features, ridge, loss, select, nu, per_step, intercept, scale, engine, precision, device, time_limit, memory_limit, \
-folds, ridges, random_state, n_jobs, verbose, callback
+    features, ridge, loss, select, nu, per_step, intercept, scale, engine, precision, device, time_limit, \
+memory_limit, folds, ridges, random_state, n_jobs, verbose, callback
         As `mfga.{own}` has them. An automatic ridge is 1 unless the method is "mfga" without preset.
     """
 

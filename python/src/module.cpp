@@ -27,6 +27,7 @@
 #include "src/listener.hpp"
 #include "src/options.hpp"
 #include "src/report.hpp"
+#include "src/stored_table.hpp"
 
 namespace mfga::python {
 namespace nb = nanobind;
@@ -144,11 +145,12 @@ nb::tuple model_and_report(FitResult result) {
   return nb::make_tuple(nb::cast(std::make_unique<SharedModel>(std::move(result.model))), report);
 }
 
-// One array, or several whose rows follow one another.
-using Arrays = std::variant<Array, std::vector<Array>>;
+// One array, or several whose rows follow one another, or rows that may be on disk.
+using Rows = std::variant<Array, std::vector<Array>, const StoredTable*>;
 
-TableView table_of(const Arrays& x) {
+TableView table_of(const Rows& x) {
   if (const auto* array = std::get_if<Array>(&x)) return python::table_of(*array);
+  if (const auto* stored = std::get_if<const StoredTable*>(&x)) return (*stored)->view();
   std::vector<TableView> tables;
   for (const Array& array : std::get<std::vector<Array>>(x)) tables.push_back(python::table_of(array));
   return TableView::of_pieces(tables);
@@ -165,12 +167,12 @@ TrainingData training_data(TableView x, const Numbers& y, const std::vector<std:
   return data;
 }
 
-nb::tuple fit_arrays(const Arrays& x, const Numbers& y, const std::map<std::string, std::string>& options,
-                     const std::vector<std::string>& columns, const std::string& target_name,
-                     const std::vector<std::string>& target_names, const std::vector<std::string>& labels,
-                     const TextColumns& text_columns, const std::optional<Numbers>& weights,
-                     const std::optional<Groups>& groups, const SharedModel* start, nb::object callback,
-                     const std::string& checkpoint, bool resume, nb::object communicator) {
+nb::tuple fit_rows(const Rows& x, const Numbers& y, const std::map<std::string, std::string>& options,
+                   const std::vector<std::string>& columns, const std::string& target_name,
+                   const std::vector<std::string>& target_names, const std::vector<std::string>& labels,
+                   const TextColumns& text_columns, const std::optional<Numbers>& weights,
+                   const std::optional<Groups>& groups, const SharedModel* start, nb::object callback,
+                   const std::string& checkpoint, bool resume, nb::object communicator) {
   AllOptions all = options_of(options);
   if (start != nullptr) {
     all.fit.start = &start->model();
@@ -416,6 +418,14 @@ NB_MODULE(_core, m) {
         return intercepts;
       });
 
+  nb::class_<StoredTable>(m, "StoredTable", "Rows that come in batches, on disk if they are many.")
+      .def(nb::init<Index, const std::map<std::string, std::string>&>(), "kept"_a, "options"_a)
+      .def("add", &StoredTable::add, "rows"_a)
+      .def("finish", &StoredTable::finish, "levels"_a, "outputs"_a,
+           "`levels`: of each number that is kept, of how many levels it is the place, or None.")
+      .def_prop_ro("is_on_disk", &StoredTable::is_on_disk)
+      .def_prop_ro("rows", &StoredTable::rows);
+
   nb::class_<SharedStatistics>(m, "Statistics", "Sums that models are fitted from.")
       .def_static("begin", begin_statistics, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a,
                   "text_columns"_a, "weights"_a.none(), "Without rows yet; these set the dictionary.")
@@ -451,7 +461,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("folds", asked([](Statistics& statistics) { return statistics.folds(); }))
       .def_prop_ro("features", asked([](Statistics& statistics) { return statistics.features(); }));
 
-  m.def("fit", fit_arrays, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a, "target_names"_a,
+  m.def("fit", fit_rows, "x"_a, "y"_a, "options"_a, "columns"_a, "target_name"_a, "target_names"_a,
         "labels"_a, "text_columns"_a, "weights"_a.none(), "groups"_a.none(), "start"_a.none(),
         "callback"_a.none(), "checkpoint"_a = "", "resume"_a = false, "communicator"_a.none() = nb::none(),
         "Learns a model; the report of the fit comes with it.");

@@ -16,7 +16,10 @@ import mfga.paper
 import mfga.plot
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODULES = ["mfga", *(f"mfga.{module.name}" for module in pkgutil.iter_modules(mfga.__path__) if module.name != "_core")]
+# Beside the modules there are two libraries, that of the package and that for GPUs where it was built.
+LIBRARIES = ("_core", "libmfga_cuda")
+NAMES = [module.name for module in pkgutil.iter_modules(mfga.__path__) if module.name not in LIBRARIES]
+MODULES = ["mfga", *(f"mfga.{name}" for name in NAMES)]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -31,6 +31,12 @@ void check_is_text(std::string_view path, std::string_view bytes) {
     advice = "it looks like UTF-16; save it as UTF-8";
   if (bytes.starts_with("PK"))
     advice = "it looks like a zip archive (.zip, .npz, .xlsx); extract the table from it";
+  if (bytes.starts_with("PAR1")) {
+    advice =
+        "it is Parquet, which is read from Python alone, from a dataset of pyarrow; learn there, or write "
+        "the "
+        "table as CSV";
+  }
   throw Error(ErrorKind::kBadData, fmt::format("{}: is a binary file; {}", path, advice));
 }
 

@@ -123,6 +123,12 @@ double StoredRows::number(Index row, Index column) const {
   return 0;
 }
 
+Index most_copied_numbers(Index most_bytes) {
+  constexpr Index kUsual = Index{1} << 28;
+  constexpr Index kPart = 4;
+  return (most_bytes == 0 ? kUsual : most_bytes / kPart) / Index{sizeof(double)};
+}
+
 void RowStore::add(const Matrix& rows, ThreadPool& pool) {
   const Index all = pending_.rows + rows.rows;
   const Index blocks = all / kBlockRows;

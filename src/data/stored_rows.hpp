@@ -70,6 +70,10 @@ class StoredRows final : public RowSource {
   mutable std::unordered_map<std::thread::id, LastBlock> last_;
 };
 
+// How many numbers of some rows on disk may be copied into memory, where a table there may take so many
+// bytes; 0: any amount.
+[[nodiscard]] Index most_copied_numbers(Index most_bytes);
+
 // Writes them.
 class RowStore {
  public:

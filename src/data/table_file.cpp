@@ -197,13 +197,6 @@ struct TableFile::Impl {
     return options.most_bytes == 0 ? most : std::clamp(options.most_bytes / kPart, options.chunk_bytes, most);
   }
 
-  // How many numbers of some rows may be copied from the disk.
-  [[nodiscard]] Index most_copied() const {
-    constexpr Index kUsual = Index{1} << 28;
-    constexpr Index kPart = 4;
-    return (options.most_bytes == 0 ? kUsual : options.most_bytes / kPart) / Index{sizeof(double)};
-  }
-
   // The rows of the stored table in memory after all, if they have room there and none asks for the disk.
   void load_if_small(ThreadPool& pool, Table& table) const {
     const double bytes =
@@ -385,7 +378,7 @@ Table TableFile::read(std::span<const Index> predictors, std::optional<Index> ta
                 fmt::format("{}: no predictors are left: {}", path(), fmt::join(table.remarks, "; ")));
   }
   if (collected) {
-    const auto stored = collected->stored(levels, to, impl_->most_copied());
+    const auto stored = collected->stored(levels, to, most_copied_numbers(impl_->options.most_bytes));
     table.stored = stored;
     impl_->count_missing(kept, plan, table, [&](Index slot) {
       return slot < 0 ? collected->text(text_slot(slot)).missing() : collected->missing_numbers(slot);

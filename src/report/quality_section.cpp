@@ -141,10 +141,10 @@ class NumberFigures {
   }
 
   [[nodiscard]] std::string residuals() const {
-    constexpr std::size_t kBins = 40;
+    constexpr std::size_t kResidualBins = 40;
     charts::Histogram chart{.texts = {id_ + "-histogram", "Distribution of the residuals", ""},
                             .across_title = "observed \u2212 predicted",
-                            .bins = binned(residuals_, weights_, kBins, kTail)};
+                            .bins = binned(residuals_, weights_, kResidualBins, kTail)};
     chart.across = charts::Axis::exact(chart.bins.front().from, chart.bins.back().to);
     charts::TextTable table{.head = {"part of the rows below", "residual"}};
     for (const double part : {0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99})

@@ -36,6 +36,12 @@ Folds::Folds(const DividedRows& rows, const CrossValidationOptions& options, std
                                [&](Index row) { return rows.classes[static_cast<std::size_t>(row)]; });
     for (std::size_t i = 0; i < order.size(); ++i) held_out_[i % n_folds].push_back(order[i]);
   }
+  // Rows on disk come in blocks: in a random order each would take the reading of a whole one. Few rows are
+  // copied into memory before anybody goes over them.
+  constexpr Index kMostInRandomOrder = 25'000;
+  in_order_of_table_ = (all_rows_ ? rows.count : count) > kMostInRandomOrder;
+  if (!in_order_of_table_) return;
+  for (std::vector<Index>& fold : held_out_) std::ranges::sort(fold);
 }
 
 // Each group, in the order of its first row, to the fold with the fewest rows.
@@ -70,6 +76,13 @@ std::vector<Index> Folds::training(Index fold) const {
     const Index other = in_time_order_ ? groups() - 1 - i : i;  // the first rows first
     if (is_learned_from(other, fold)) rows.insert(rows.end(), held_out(other).begin(), held_out(other).end());
   }
+  if (in_order_of_table_) std::ranges::sort(rows);
+  return rows;
+}
+
+std::vector<Index> Folds::all() const {
+  std::vector<Index> rows;
+  for (const std::vector<Index>& fold : held_out_) rows.insert(rows.end(), fold.begin(), fold.end());
   return rows;
 }
 

@@ -43,7 +43,8 @@ class Folds {
   [[nodiscard]] const std::vector<Index>& held_out(Index fold) const {
     return held_out_[static_cast<std::size_t>(fold)];
   }
-  // The rows of all other folds, fold after fold; in the order of time, of those before it.
+  // The rows of all other folds, fold after fold, or if they are many in the order of the table; in the order
+  // of time, of those before it.
   [[nodiscard]] std::vector<Index> training(Index fold) const;
   [[nodiscard]] bool is_learned_from(Index other, Index fold) const {
     return in_time_order_ ? other > fold : other != fold;
@@ -61,7 +62,7 @@ class Folds {
     return result;
   }
   // All rows, fold after fold.
-  [[nodiscard]] std::vector<Index> all() const { return training(-1); }
+  [[nodiscard]] std::vector<Index> all() const;
 
  private:
   void deal_groups(std::span<const Index> groups, std::span<const Index> order);
@@ -70,6 +71,7 @@ class Folds {
   Index used_;
   bool all_rows_;
   bool in_time_order_;
+  bool in_order_of_table_ = false;
 };
 
 // The entries of `values` that stand for these rows.

@@ -69,6 +69,8 @@ TEST_F(BadData, EmptyFile) {
 TEST_F(BadData, BinaryFile) {
   expect_message(refused("t.csv", "a,b\n\0\1\2\n"s), {"t.csv: ", "binary file"});
   expect_message(refused("t.zip", "PK\3\4...."), {"t.zip: ", "binary file"});
+  expect_message(refused("t.parquet", "PAR1\x15\4\x15\x10"),
+                 {"t.parquet: ", "Parquet", "from Python", "as CSV"});
 }
 
 TEST_F(BadData, LibsvmIndices) {

@@ -33,6 +33,7 @@ TEST_F(TableFileTest, BinaryFilesAreRefused) {
   using namespace std::string_literals;
   expect_message(read_error(write("a,b\n\0\1\n"s), ErrorKind::kBadData), {"is a binary file"});
   expect_message(read_error(write("PK\3\4...."s), ErrorKind::kBadData), {"is a binary file", "zip"});
+  expect_message(read_error(write("PAR1\x15\4\x15\x10"s), ErrorKind::kBadData), {"Parquet", "Python", "CSV"});
   expect_message(read_error(write("\xFF\xFE"
                                   "1\0,\0"s),
                             ErrorKind::kBadData),

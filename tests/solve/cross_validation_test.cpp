@@ -84,10 +84,30 @@ TEST(Folds, InTheOrderOfTimeComeAfterWhatIsLearnedFrom) {
     EXPECT_TRUE(std::ranges::is_sorted(training));
   }
   EXPECT_EQ(std::ranges::max(folds.judge()), 99);
+  // Fold after fold, as sums of products are divided.
+  const std::vector<Index> all = folds.all();
+  EXPECT_EQ(std::vector<Index>(all.begin(), all.begin() + 20), folds.held_out(0));
   const Folds others = folds.without_judge(3);
   EXPECT_EQ(others.count(), 3);
   EXPECT_EQ(std::ranges::max(others.held_out(0)), 79);
   EXPECT_EQ(others.training(0).size(), 60U);
+}
+
+// A loop over the rows of a fold then reads each block of a table on disk once.
+TEST(Folds, OfManyRowsAreInTheOrderOfTheTable) {
+  std::vector<Index> groups(30'000);
+  for (std::size_t n = 0; n < groups.size(); ++n) groups[n] = static_cast<Index>(n) % 1000;
+  for (const bool has_groups : {false, true}) {
+    DividedRows rows{std::ssize(groups)};
+    if (has_groups) rows.groups = groups;
+    const Folds folds(rows, {.folds = 4}, 1);
+    for (Index fold = 0; fold < 4; ++fold) {
+      EXPECT_TRUE(std::ranges::is_sorted(folds.held_out(fold)));
+      EXPECT_TRUE(std::ranges::is_sorted(folds.training(fold)));
+      EXPECT_EQ(folds.training(fold).size() + folds.held_out(fold).size(), groups.size());
+    }
+    EXPECT_LT(folds.held_out(1).front(), 1000);  // they are drawn all the same
+  }
 }
 
 TEST(CrossValidation, PathsGrowByTheStep) {
