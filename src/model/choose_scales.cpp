@@ -21,6 +21,9 @@ HeldOutLosses losses_of_a_round(Work& work, std::span<const TuningFold> folds, c
   const Dictionary dictionary(features);
   TunedSearchOptions options = search_options(work, data, dictionary, {work.plan.penalty.ridge, 0}, steps);
   options.is_race = true;
+  // A quarter of a few terms would say little.
+  constexpr Index kFewest = 12;
+  options.round_ends = {std::max(options.round_ends.front(), std::min(kFewest, options.greedy.terms))};
   const std::vector<TunedModel> models =
       first_tuned_round(folds, select_ridges, ridges, options, progress_of(work));
   return held_out_losses(folds, models);

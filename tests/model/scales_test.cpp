@@ -70,9 +70,9 @@ TEST(Scales, AreThoseThatHeldOutRowsClearlyPrefer) {
   EXPECT_TRUE(has_quantiles(quantile.model));
 }
 
-// Landmarks want distances of one kind, but what there is to learn is a function of single columns, and their
-// thresholds are the same in all scales.
-TEST(Scales, AreNotForLandmarksToSayWhereSingleColumnsDoBetter) {
+// What there is to learn is a function of single columns, and their thresholds are the same in all scales;
+// landmarks do better in the others on average, but by less than chance.
+TEST(Scales, StayWhereTheOthersAreNotBetterBeyondChance) {
   HeavySample sample(false);
   for (Index i = 0; i < sample.x.rows; ++i) {
     double& y = sample.y[static_cast<std::size_t>(i)];
@@ -86,7 +86,8 @@ TEST(Scales, AreNotForLandmarksToSayWhereSingleColumnsDoBetter) {
   options.features = "linear + landmark(count=300)";
   const FitResult landmarks = fit(sample.data(), options);
   ASSERT_TRUE(landmarks.report.scales);
-  EXPECT_TRUE(landmarks.report.scales->is_standard);
+  EXPECT_LT(landmarks.report.scales->held_out_standard, landmarks.report.scales->held_out_quantile);
+  EXPECT_FALSE(landmarks.report.scales->is_standard);
 }
 
 TEST(Scales, AreNotAskedAboutWithoutHeavyTailsOrTuning) {
