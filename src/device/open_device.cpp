@@ -1,6 +1,7 @@
 #include "device/open_device.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <mutex>
@@ -58,8 +59,9 @@ Plugin load_plugin() {
   if (library == nullptr) library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     if (plugin.why_none.empty()) {
-      plugin.why_none = std::string("there is no ") + kLibrary + " beside this program (" + dlerror() +
-                        "); build it where the CUDA toolkit (nvcc) is found";
+      plugin.why_none = fmt::format(
+          "there is no {} beside this program ({}); build it where the CUDA toolkit (nvcc) is found",
+          kLibrary, dlerror());
     }
     return plugin;
   }
@@ -68,7 +70,7 @@ Plugin load_plugin() {
   const DevicePlugin* functions = get == nullptr ? nullptr : get();
   if (functions == nullptr || functions->interface != kDeviceInterface ||
       std::string_view(functions->version) != version()) {
-    plugin.why_none = std::string(kLibrary) + " is of another version; build it together with this program";
+    plugin.why_none = fmt::format("{} is of another version; build it together with this program", kLibrary);
     return plugin;
   }
   plugin.functions = functions;
@@ -107,7 +109,7 @@ std::shared_ptr<Device> open_device(DeviceChoice choice) {
     why_none = error.what();
   }
   if (!opened && choice == DeviceChoice::kCuda)
-    throw DeviceError("`device=cuda` cannot be used: " + why_none + "; or use `device=cpu`");
+    throw DeviceError(fmt::format("`device=cuda` cannot be used: {}; or use `device=cpu`", why_none));
   return opened;
 }
 
