@@ -40,7 +40,11 @@ class FuzzReplayTest : public testing::TestWithParam<const Target*> {
 };
 
 TEST_P(FuzzReplayTest, SeedsAndFindingsAreHandled) {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr long kMost = 1000;  // AddressSanitizer holds on to much of what was given back
+#else
   constexpr long kMost = 400;
+#endif
   const long before = peak_mebibytes();
   int seeds = 0;
   for (const auto& entry : std::filesystem::directory_iterator(corpus() / GetParam()->name)) {
