@@ -46,7 +46,7 @@ def works(folder):
                                    "--scale", "standard", "--model", "m.json", *one, "--quiet"], "m.json"),
         "learning 60 terms of 20 inputs": ([*small, "--features", "linear + gaussian(order=2)", "--terms", "60",
                                             "--tune", "no"], "m.json"),
-        "tuning 10 terms": ([*small, "--features", "fourier(count=200)", "--terms", "10", "--tune", "yes"], "m.json"),
+        "tuning 10 terms": ([*small, "--features", "fourier(count=200)", "--terms", "10", "--tune", "auto"], "m.json"),
         "predicting 100 MB of CSV": (["predict", str(folder / "model.json"), "large.csv", "--output", "p.csv", *one],
                                      "p.csv"),
     }  # fmt: skip
