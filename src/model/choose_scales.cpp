@@ -50,12 +50,13 @@ struct InEitherScale {
   }
 };
 
-// The dictionary that depends on scales most, and tells them apart most clearly.
-const std::string& with_most_landmarks(const AutomaticDictionaries& dictionaries) {
-  const auto most = std::ranges::find_if(dictionaries.list, [](const std::string& features) {
+// The first dictionary with landmarks, which depend on scales most; it has functions of single columns beside
+// them where there are any, and so tells scales apart most clearly.
+const std::string& with_landmarks(const AutomaticDictionaries& dictionaries) {
+  const auto first = std::ranges::find_if(dictionaries.list, [](const std::string& features) {
     return features.find("landmark") != std::string::npos;
   });
-  return most == dictionaries.list.end() ? dictionaries.list.back() : *most;
+  return first == dictionaries.list.end() ? dictionaries.list.back() : *first;
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ std::optional<TriedScales> compare_scales(Work& work, const PreparedData& automa
   TriedScales tried;
   const auto compare = [&] {
     // If these do not ask for other scales, nothing does.
-    const std::string& landmarks = with_most_landmarks(dictionaries);
+    const std::string& landmarks = with_landmarks(dictionaries);
     InEitherScale losses = with(landmarks, 1);
     bool is_standard = losses.is_standard_better_by(2);
     if (is_standard) {
