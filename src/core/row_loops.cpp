@@ -41,14 +41,19 @@ void share_rows(const BlockedRows& rows, const Workers& workers, std::span<doubl
                          [&](Index block) { return std::min(block * kBlockRows, rows.rows()); });
 }
 
-void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out, double initial,
-                        const std::function<void(const RowBlock&, Arena&, double*)>& body,
-                        const std::function<void(double*, const double*)>& merge) {
-  const auto size = static_cast<Index>(out.size());
+namespace {
+
+// The partial results of all shards, [shards x size].
+struct Partials {
+  Index shards;
+  const double* values;
+};
+
+Partials partials_over_blocks(const BlockedRows& rows, Workers& workers, Index size, double initial,
+                              const std::function<void(const RowBlock&, Arena&, double*)>& body,
+                              Arena& arena) {
   const Index shards = shard_count(rows.blocks(), size);
-  const auto lease = workers.arenas.lend();
-  const Arena::Scope partial_scope(*lease);
-  double* partials = (*lease).take(std::max<Index>(shards * size, 1));
+  double* partials = arena.take(std::max<Index>(shards * size, 1));
   const auto add = [&](Index first, Index end, double* partial) {
     const auto task_lease = workers.arenas.lend();
     for (Index b = first; b < end; ++b) {
@@ -67,15 +72,39 @@ void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<dou
       add(shard * rows.blocks() / shards, (shard + 1) * rows.blocks() / shards, partial);
     });
   }
+  return {shards, partials};
+}
+
+}  // namespace
+
+void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out, double initial,
+                        const std::function<void(const RowBlock&, Arena&, double*)>& body,
+                        const std::function<void(double*, const double*)>& merge) {
+  const auto size = static_cast<Index>(out.size());
+  const auto lease = workers.arenas.lend();
+  const Arena::Scope scope(*lease);
+  const Partials partials = partials_over_blocks(rows, workers, size, initial, body, *lease);
   std::fill(out.begin(), out.end(), initial);
-  for (Index shard = 0; shard < shards; ++shard) merge(out.data(), partials + shard * size);
+  for (Index shard = 0; shard < partials.shards; ++shard) merge(out.data(), partials.values + shard * size);
 }
 
 void sum_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out,
                      const std::function<void(const RowBlock&, Arena&, double*)>& body) {
   const auto size = static_cast<Index>(out.size());
-  reduce_over_blocks(rows, workers, out, 0, body, [size](double* sums, const double* partial) {
-    for (Index i = 0; i < size; ++i) sums[i] += partial[i];
+  const auto lease = workers.arenas.lend();
+  const Arena::Scope scope(*lease);
+  const Partials partials = partials_over_blocks(rows, workers, size, 0, body, *lease);
+  // The shards of thousands of candidates are many numbers: each thread adds up a part of them.
+  constexpr Index kTogether = 2048;
+  workers.run((size + kTogether - 1) / kTogether, [&](Index part) {
+    const Index first = part * kTogether;
+    const Index count = std::min(kTogether, size - first);
+    double* sums = out.data() + first;
+    std::fill_n(sums, count, 0.0);
+    for (Index shard = 0; shard < partials.shards; ++shard) {
+      const double* partial = partials.values + shard * size + first;
+      for (Index i = 0; i < count; ++i) sums[i] += partial[i];
+    }
   });
 }
 

@@ -190,12 +190,10 @@ Plan make_plan(const PlannedData& data, const FitOptions& options, const paper::
   plan.selection.rule = plan.select == Selection::kGain ? Rule::kGain : Rule::kGradient;
   plan.selection.shortlist = options.shortlist;
   if (options.shortlist == 0 && !paper.preset) {
-    constexpr Index kForQuadraticModel = 32;
-    plan.selection.shortlist = 1;
-    plan.selection.shortlist_of_each = 2;
-    if (plan.select == Selection::kGain && !plan.loss->constant_curvature() &&
-        plan.loss->outputs(plan.targets) == 1)
-      plan.selection.shortlist = std::max(plan.selection.shortlist, kForQuadraticModel);
+    const bool ranks_by_shortlist = plan.select == Selection::kGain && !plan.loss->constant_curvature() &&
+                                    plan.loss->outputs(plan.targets) == 1;
+    plan.selection.shortlist = ranks_by_shortlist ? 32 : 1;
+    plan.selection.shortlist_of_each = ranks_by_shortlist ? 8 : 2;
   }
   const bool intercept = options.intercept.value_or(!(paper.preset && regression));
   plan.intercept = intercept ? Intercept::kUnpenalised : Intercept::kNone;

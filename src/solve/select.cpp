@@ -1,7 +1,9 @@
 #include "solve/select.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 
 namespace mfga {
@@ -56,6 +58,27 @@ std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<
   for (std::size_t j = 0; j < excluded.size(); ++j) {
     if (!excluded[j] && std::abs(gradient.values[j]) + error(j) >= threshold)
       result.push_back(static_cast<Index>(j));
+  }
+  return result;
+}
+
+std::vector<bool> beside_larger(std::span<const double> gradient, const std::vector<bool>& excluded) {
+  constexpr std::size_t kPlaces = 6;
+  constexpr int kDroppedBits = 42;  // of a double: the exponent and ten bits of the fraction are left
+  const std::size_t n = gradient.size();
+  std::vector<std::uint32_t> sizes(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (!excluded[j] && !std::isnan(gradient[j]))
+      sizes[j] =
+          1 + static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(std::abs(gradient[j])) >> kDroppedBits);
+  }
+  std::vector<bool> result(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    bool is_peak = sizes[j] > 0;
+    for (std::size_t i = j - std::min(j, kPlaces); is_peak && i < j; ++i) is_peak = sizes[i] < sizes[j];
+    for (std::size_t i = j + 1; is_peak && i < std::min(n, j + kPlaces + 1); ++i)
+      is_peak = sizes[i] <= sizes[j];
+    result[j] = !is_peak;
   }
   return result;
 }

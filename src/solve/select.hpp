@@ -18,6 +18,13 @@ namespace mfga {
 [[nodiscard]] std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<bool>& excluded,
                                                   Index count);
 
+// Which candidates are excluded, or have a larger |gradient| within six places of them in the list.
+// Neighbours are often alike, such as hinges at the knots of one input: of these, only the peaks are left. Of
+// values that are the same to about a thousandth, the first counts as larger, whatever single precision says.
+// Of a list in no order few of the largest are lost.
+[[nodiscard]] std::vector<bool> beside_larger(std::span<const double> gradient,
+                                              const std::vector<bool>& excluded);
+
 inline constexpr double kTieTolerance = 1e-11;
 
 }  // namespace mfga

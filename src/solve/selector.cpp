@@ -162,18 +162,23 @@ Gradient Selector::ranking(const Gradient& gradient) const {
   return result;
 }
 
-Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Index count,
-                               bool with_curvature) {
+Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, const Look& look) {
+  const Index count = look.count;
   Gradient ranked = ranking(gradient);
+  std::vector<bool> excluded = excluded_;
+  if (look.at_peaks) {
+    excluded = beside_larger(ranked.values, excluded_);
+    if (std::ranges::count(excluded, false) < count) excluded = excluded_;
+  }
   std::vector<Index> shortlist;  // all that may be among the best
   if (!ranked.exact()) {
-    shortlist = possibly_largest(ranked, excluded_, count);
+    shortlist = possibly_largest(ranked, excluded, count);
     if (static_cast<Index>(shortlist.size()) > count + most_spare(count)) {
       engine_.exact_gradient(active, gradient);
       ranked = ranking(gradient);
     }
   }
-  if (ranked.exact()) shortlist = largest_gradients(ranked.values, excluded_, count);
+  if (ranked.exact()) shortlist = largest_gradients(ranked.values, excluded, count);
   if (shortlist.empty()) return {};
   if (count == 1) {
     if (shortlist.size() == 1) {
@@ -185,7 +190,7 @@ Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Inde
   }
   std::sort(shortlist.begin(), shortlist.end());
   shortlist.erase(std::unique(shortlist.begin(), shortlist.end()), shortlist.end());
-  CandidateProducts products = engine_.products(active, shortlist, with_curvature);
+  CandidateProducts products = engine_.products(active, shortlist, look.with_curvature);
   for (Index i = 0; i < products.gradient.rows && !gradient.exact(); ++i) {
     const auto j = static_cast<std::size_t>(shortlist[static_cast<std::size_t>(i)]);
     gradient.values[j] = products.gradient(i, 0);
@@ -193,14 +198,14 @@ Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, Inde
     ranked.values[j] = products.gradient(i, 0) * ranking_weight(j);
   }
   // All others are certainly smaller, so these come from the shortlist.
-  Batch batch{largest_gradients(ranked.values, excluded_, count), {}};
+  Batch batch{largest_gradients(ranked.values, excluded, count), {}};
   std::vector<std::size_t> positions;
   for (const Index candidate : batch.candidates) {
     const auto place = std::lower_bound(shortlist.begin(), shortlist.end(), candidate);
     positions.push_back(static_cast<std::size_t>(place - shortlist.begin()));
   }
   batch.products.values = chosen_products(products.values, positions);
-  if (with_curvature) batch.products.curvature = chosen_products(products.curvature, positions);
+  if (look.with_curvature) batch.products.curvature = chosen_products(products.curvature, positions);
   batch.products.gradient = chosen_rows(products.gradient, positions);
   if (count == 1) runners_up_.set(std::move(shortlist), active.size(), std::move(products.values));
   return batch;
@@ -285,8 +290,11 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
   while (static_cast<Index>(added.size()) < count) {
     const Index wanted = count - static_cast<Index>(added.size());
     const bool look_twice = shortlist > wanted;
-    Batch batch = best(set.active, gradient, std::max(crowd, look_twice ? shortlist : wanted),
-                       look_twice && !curvature_of_rows_);
+    // Copies of one candidate stand side by side.
+    const bool at_peaks = look_twice && crowd == 0;
+    Batch batch =
+        best(set.active, gradient,
+             {std::max(crowd, look_twice ? shortlist : wanted), at_peaks, look_twice && !curvature_of_rows_});
     if (batch.candidates.empty() || gradient.values[static_cast<std::size_t>(batch.candidates.front())] == 0)
       break;
     if (crowd > 0) {

@@ -15,7 +15,8 @@
 // the same for all rows (curvature_of_all_rows).
 //
 // Where several atoms are added per step, the later ones are ranked again given those picked before them,
-// within a shortlist of the best: else they would be copies of one idea.
+// within a shortlist of the best: else they would be copies of one idea. For the same reason a candidate is
+// not on the shortlist if one of its neighbours in the list of all is better.
 #pragma once
 
 #include <optional>
@@ -100,7 +101,14 @@ class Selector {
     CandidateProducts products;
   };
 
-  [[nodiscard]] Batch best(const ActiveSet& active, Gradient& gradient, Index count, bool with_curvature);
+  // What is looked for.
+  struct Look {
+    Index count;          // at most
+    bool at_peaks;        // only candidates that are not beside_larger, if there are so many
+    bool with_curvature;  // of the products
+  };
+
+  [[nodiscard]] Batch best(const ActiveSet& active, Gradient& gradient, const Look& look);
   // Some of a batch, by their positions.
   [[nodiscard]] static Batch chosen(const Batch& batch, const std::vector<std::size_t>& positions);
   [[nodiscard]] static Batch first_of(const Batch& batch, Index count);

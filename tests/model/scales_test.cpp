@@ -13,14 +13,15 @@
 namespace mfga {
 namespace {
 
-// `wild`: numbers of which the logarithms matter; else mostly 0, and small or up to 10, and distances matter.
+// `wild`: numbers of which the logarithms matter; else a part is 0, the others are small or up to 10, and
+// distances matter.
 struct HeavySample {
-  explicit HeavySample(bool wild) : x(1200, 4) {
+  explicit HeavySample(bool wild, double zeros = 0.85) : x(1200, 4) {
     for (Index i = 0; i < x.rows; ++i) {
       for (Index j = 0; j < x.cols; ++j) {
         const double chance = random();
         const double part = random();
-        x(i, j) = wild ? std::exp(10 * part) : chance < 0.85 ? 0.0 : 10 * part * part * part;
+        x(i, j) = wild ? std::exp(10 * part) : chance < zeros ? 0.0 : 10 * part * part * part;
       }
       y.push_back(wild ? std::sin(std::log(x(i, 0) * x(i, 1))) + std::cos(std::log(x(i, 2) / x(i, 3)))
                        : std::abs(x(i, 0) - x(i, 1) - x(i, 2)));
@@ -51,7 +52,7 @@ bool has_quantiles(const Model& model) {
 }
 
 TEST(Scales, AreThoseThatHeldOutRowsClearlyPrefer) {
-  const HeavySample spikes(false);
+  const HeavySample spikes(false, 0.6);
   const FitResult standard = fit(spikes.data(), options_of());
   ASSERT_TRUE(standard.report.scales);
   EXPECT_TRUE(standard.report.scales->is_standard);

@@ -80,6 +80,29 @@ TEST(PossiblyLargest, KeepsAllThatTheErrorsDoNotRuleOut) {
   EXPECT_TRUE(possibly_largest(inexact, std::vector<bool>(5, true), 1).empty());
 }
 
+TEST(BesideLarger, LeavesThePeaks) {
+  const std::vector<bool> none(9);
+  const auto peaks = [](const std::vector<double>& gradient, const std::vector<bool>& excluded) {
+    const std::vector<bool> beside = beside_larger(gradient, excluded);
+    std::vector<std::size_t> left;
+    for (std::size_t j = 0; j < beside.size(); ++j) {
+      if (!beside[j]) left.push_back(j);
+    }
+    return left;
+  };
+  using Places = std::vector<std::size_t>;
+  EXPECT_EQ(peaks({1, 2, -9, 2, 1, 1, 1, 1, 8}, none), (Places{2}));  // 8 is six places from 9
+  EXPECT_EQ(peaks({1, -9, 2, 2, 1, 1, 1, 1, 8}, none), (Places{1, 8}));
+  // As good as the same: the first, whichever side rounding takes.
+  EXPECT_EQ(peaks({0, 4.001, 4.002, 0, 0, 0, 0, 0, 0}, none), (Places{1}));
+  EXPECT_EQ(peaks({0, 4.002, -4.001, 0, 0, 0, 0, 0, 0}, none), (Places{1}));
+  // What is excluded, or no number, outshines nobody.
+  std::vector<bool> excluded = none;
+  excluded[2] = true;
+  EXPECT_EQ(peaks({1, 2, 9, 2, 1, std::nan(""), 1, 1, 1}, excluded), (Places{1}));
+  EXPECT_TRUE(peaks({1, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<bool>(9, true)).empty());
+}
+
 TEST(NormBound, FindsTheMultiplier) {
   // |theta(m)| = 10 / (1 + m): the bound 2 is met at m = 4.
   double last = -1;
