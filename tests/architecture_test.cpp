@@ -86,6 +86,18 @@ TEST(Architecture, TheLibraryDoesNotSpellOptionsOfTheCommandLine) {
   }
 }
 
+// Where glibc finds no memory for such a thing when a thread first looks at it, it ends the program.
+TEST(Architecture, NothingIsLocalToAThread) {
+  for (const std::string folder : {"src", "include", "cli", "repro", "python/src"}) {
+    for (const fs::path& path : sources(folder)) {
+      for (const std::string& line : lines_of(path)) {
+        const std::string code = line.substr(0, line.find("//"));
+        EXPECT_EQ(code.find("thread_local"), std::string::npos) << path << ": " << line;
+      }
+    }
+  }
+}
+
 TEST(Architecture, FilesAreShort) {
   constexpr std::size_t kMostLines = 500;
   for (const std::string folder : {"src", "include", "cli", "repro"}) {

@@ -32,8 +32,9 @@ class Arena {
     if (used_ == slots_.size()) slots_.emplace_back();
     Slot& slot = slots_[used_++];
     if (slot.capacity < count) {
-      slot.memory.reset();                        // free before allocating
       if (slot.capacity > 0) count += count / 2;  // it grew once and will again
+      slot.memory.reset();                        // free before allocating
+      slot.capacity = 0;                          // if there is no memory
       slot.memory.reset(static_cast<double*>(
           ::operator new (static_cast<std::size_t>(count) * sizeof(double), std::align_val_t{kAlignment})));
       slot.capacity = count;
@@ -85,7 +86,12 @@ class ArenaPool {
 
   Lease lend() {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return {*this, std::make_unique<Arena>()};
+    if (idle_.empty()) {
+      // All must find room when they come back, for then it is too late to find no memory.
+      idle_.reserve(made_ + 1);
+      idle_.push_back(std::make_unique<Arena>());
+      ++made_;
+    }
     std::unique_ptr<Arena> arena = std::move(idle_.back());
     idle_.pop_back();
     return {*this, std::move(arena)};
@@ -94,6 +100,7 @@ class ArenaPool {
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Arena>> idle_;
+  std::size_t made_ = 0;
 };
 
 }  // namespace mfga

@@ -91,7 +91,7 @@ double kernel_weight(const FamilyRequest& request) {
 }
 
 Workers& CandidateContext::parallel() const {
-  thread_local Workers one(1);
+  static Workers one(1);  // which any thread may use
   return workers != nullptr ? *workers : one;
 }
 

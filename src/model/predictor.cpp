@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "core/row_blocks.hpp"
@@ -133,6 +136,12 @@ struct Predictor::Impl {
   ScoreFunction score;
   BlockedRows seen;      // none: how the numbers of one row are seen
   bool has_its_columns;  // which a model that was put together by hand may not have
+  // Memory for single rows. Not `thread_local`, which glibc ends the program for where a new thread finds no
+  // memory. Several, for threads that ask at the same time.
+  struct alignas(64) RowMemory {
+    ArenaPool arenas;
+  };
+  mutable std::array<RowMemory, 16> row_memory;
   int threads;
   Workers own_thread{1};
   std::once_flag are_threads_started;
@@ -144,8 +153,13 @@ struct Predictor::Impl {
     return *many_threads;
   }
 
+  [[nodiscard]] ArenaPool::Lease lend_row_memory() const {
+    const std::size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
+    return row_memory[thread % row_memory.size()].arenas.lend();
+  }
+
   // One score per output.
-  void score_row(std::span<const double> row, std::span<double> out) const {
+  void score_row(std::span<const double> row, std::span<double> out, Arena& arena) const {
     const auto n_values = static_cast<Index>(row.size());
     if (n_values != model.n_columns) {
       throw Error(ErrorKind::kInvalidArgument,
@@ -153,7 +167,6 @@ struct Predictor::Impl {
                               model.n_columns));
     }
     if (!has_its_columns) check_columns(model, columns, n_values);
-    thread_local Arena arena;
     const Arena::Scope scope(arena);
     const RowBlock block = seen.single_row(row.data(), arena);
     score.evaluate(block, out.data(), arena);  // whose stride is 1
@@ -169,7 +182,8 @@ struct Predictor::Impl {
                   fmt::format("the model has {} outputs; ask for the scores of all", model.n_outputs()));
     }
     double result = 0;
-    score_row(row, {&result, 1});
+    const auto lease = lend_row_memory();
+    score_row(row, {&result, 1}, *lease);
     return result;
   }
 
@@ -226,15 +240,18 @@ void Predictor::scores(std::span<const double> row, std::span<double> out) const
                 fmt::format("there is room for {} scores; the model has {} outputs", out.size(),
                             impl_->model.n_outputs()));
   }
-  impl_->score_row(row, out);
+  const auto lease = impl_->lend_row_memory();
+  impl_->score_row(row, out, *lease);
 }
 
 double Predictor::predict(std::span<const double> row) const {
   if (impl_->model.task == Task::kRegression || impl_->model.has_one_output())
     return impl_->model.prediction_from_score(impl_->score_of(row));
-  thread_local std::vector<double> scores;
-  scores.resize(impl_->model.outputs.size());
-  impl_->score_row(row, scores);
+  const auto lease = impl_->lend_row_memory();
+  const Arena::Scope scope(*lease);
+  const std::size_t outputs = impl_->model.outputs.size();
+  const std::span<double> scores((*lease).take(static_cast<Index>(outputs)), outputs);
+  impl_->score_row(row, scores, *lease);
   return static_cast<double>(std::ranges::max_element(scores) - scores.begin());
 }
 

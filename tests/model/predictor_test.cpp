@@ -22,17 +22,25 @@
 namespace {
 
 thread_local long allocations = 0;
+thread_local long allocations_left = -1;  // until there is no memory; less than 0: there always is
+
+void count_allocation() {
+  ++allocations;
+  if (allocations_left < 0) return;
+  if (allocations_left == 0) throw std::bad_alloc();
+  --allocations_left;
+}
 
 }  // namespace
 
 // The other forms of new and delete come down to these. The compiler must not look into one of a pair alone.
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
+  count_allocation();
   if (void* memory = std::malloc(std::max<std::size_t>(size, 1))) return memory;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  ++allocations;
+  count_allocation();
   const auto unit = static_cast<std::size_t>(alignment);
   if (void* memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return memory;
   throw std::bad_alloc();
@@ -233,6 +241,45 @@ TEST(Predictor, ARowByItselfTakesNoMemory) {
     EXPECT_GT(in_first_calls, 0) << "nothing is counted";
   };
   std::thread(use).join();  // which has nothing yet from the tests before
+#else
+  GTEST_SKIP() << "the sanitizer allocates by itself";
+#endif
+}
+
+// Whatever of a first row finds no memory, the rows after it are predicted as if it had not been.
+TEST(Predictor, GoesOnAfterARowThatFoundNoMemory) {
+#ifdef MFGA_COUNTS_ALLOCATIONS
+  const Matrix x = some_rows(kBlockRows + 21);
+  Model model = classifier();
+  model.labels = {"no", "yes", "perhaps"};
+  model.outputs.resize(3);
+  for (Term& term : model.terms) term.coefficients = {term.coefficients[0], 0.25, -term.coefficients[0]};
+  const std::vector<double> expected = Predictor(model, 1).predictions(x.view());
+  long refused = 0;
+  for (bool is_refused = true; is_refused;) {
+    const Predictor predictor(model, 1);
+    is_refused = false;
+    const auto expect_row = [&](Index n) {
+      EXPECT_EQ(predictor.predict(row_of(x, n)), expected[static_cast<std::size_t>(n)]) << refused;
+    };
+    std::thread([&] {
+      allocations_left = refused;
+      try {
+        static_cast<void>(predictor.predict(row_of(x, 0)));
+        static_cast<void>(predictor.predictions(x.view().middle_rows(0, 3)));
+        static_cast<void>(predictor.predictions(x.view()));  // with larger blocks than before
+      } catch (const std::bad_alloc&) {
+        is_refused = true;
+      }
+      allocations_left = -1;
+      for (Index n = 0; n < 3; ++n) expect_row(n);
+      const std::vector<double> few = predictor.predictions(x.view().middle_rows(0, 3));
+      EXPECT_EQ(few, std::vector<double>(expected.begin(), expected.begin() + 3)) << refused;
+    }).join();
+    expect_row(3);
+    refused += is_refused ? 1 : 0;
+  }
+  EXPECT_GT(refused, 20);
 #else
   GTEST_SKIP() << "the sanitizer allocates by itself";
 #endif
