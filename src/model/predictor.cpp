@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "core/row_blocks.hpp"
+#include "core/thread_arenas.hpp"
 #include "features/candidates.hpp"
 #include "mfga/error.hpp"
 #include "model/scoring.hpp"
@@ -136,12 +134,7 @@ struct Predictor::Impl {
   ScoreFunction score;
   BlockedRows seen;      // none: how the numbers of one row are seen
   bool has_its_columns;  // which a model that was put together by hand may not have
-  // Memory for single rows. Not `thread_local`, which glibc ends the program for where a new thread finds no
-  // memory. Several, for threads that ask at the same time.
-  struct alignas(64) RowMemory {
-    ArenaPool arenas;
-  };
-  mutable std::array<RowMemory, 16> row_memory;
+  mutable ThreadArenas arenas;
   int threads;
   Workers own_thread{1};
   std::once_flag are_threads_started;
@@ -151,11 +144,6 @@ struct Predictor::Impl {
     if (blocks <= 1 || threads == 1) return own_thread;
     std::call_once(are_threads_started, [&] { many_threads = std::make_unique<Workers>(threads); });
     return *many_threads;
-  }
-
-  [[nodiscard]] ArenaPool::Lease lend_row_memory() const {
-    const std::size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
-    return row_memory[thread % row_memory.size()].arenas.lend();
   }
 
   // One score per output.
@@ -182,7 +170,7 @@ struct Predictor::Impl {
                   fmt::format("the model has {} outputs; ask for the scores of all", model.n_outputs()));
     }
     double result = 0;
-    const auto lease = lend_row_memory();
+    const ThreadArenas::Lease lease(arenas);
     score_row(row, {&result, 1}, *lease);
     return result;
   }
@@ -240,14 +228,14 @@ void Predictor::scores(std::span<const double> row, std::span<double> out) const
                 fmt::format("there is room for {} scores; the model has {} outputs", out.size(),
                             impl_->model.n_outputs()));
   }
-  const auto lease = impl_->lend_row_memory();
+  const ThreadArenas::Lease lease(impl_->arenas);
   impl_->score_row(row, out, *lease);
 }
 
 double Predictor::predict(std::span<const double> row) const {
   if (impl_->model.task == Task::kRegression || impl_->model.has_one_output())
     return impl_->model.prediction_from_score(impl_->score_of(row));
-  const auto lease = impl_->lend_row_memory();
+  const ThreadArenas::Lease lease(impl_->arenas);
   const Arena::Scope scope(*lease);
   const std::size_t outputs = impl_->model.outputs.size();
   const std::span<double> scores((*lease).take(static_cast<Index>(outputs)), outputs);
