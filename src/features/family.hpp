@@ -179,7 +179,8 @@ class FeatureFamily {
   // The atom as a function of all inputs of the model, to be computed elsewhere.
   [[nodiscard]] virtual Expression expression(const Atom& atom, std::span<const Expression> inputs,
                                               ExpressionGraph& graph) const = 0;
-  // Throws Error(kBadData) if an atom (read from a file) is not one of this family.
+  // Throws Error(kBadData) if an atom (read from a file) is not one of this family. Its inputs, exponents and
+  // numbers are as many as they have to be; see is_possible.
   virtual void validate(const Atom& atom, Index n_inputs) const = 0;
   // Whether atoms have numbers in common, Atom::shared.
   [[nodiscard]] virtual bool shares_numbers() const { return false; }
@@ -191,6 +192,10 @@ class FeatureFamily {
 [[nodiscard]] std::span<const FeatureFamily* const> feature_families();
 // Null if there is none of that name.
 [[nodiscard]] const FeatureFamily* find_feature_family(std::string_view name);
+
+inline constexpr int kHighestExponent = 1000;
+// Whether an atom, whatever is in it, is one of its family and may be computed with.
+[[nodiscard]] bool is_possible(const Atom& atom, Index n_inputs);
 
 // Option values of a request with defaults filled in. Every family also has the option `nu`.
 [[nodiscard]] FamilyOptionValues option_values(const FeatureFamily& family, const FamilyRequest& request);

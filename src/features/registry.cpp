@@ -56,6 +56,40 @@ const FeatureFamily* find_feature_family(std::string_view name) {
   return nullptr;
 }
 
+bool is_possible(const Atom& atom, Index n_inputs) {
+  const FeatureFamily* const family = find_feature_family(atom.family);
+  if (family == nullptr || !(atom.nu >= 0) || !std::isfinite(atom.nu)) return false;
+  Index least = 0;  // inputs ascend
+  for (const Index input : atom.inputs) {
+    if (input < least || input >= n_inputs) return false;
+    least = input + 1;
+  }
+  if (atom.exponents.size() != atom.inputs.size() || !std::ranges::all_of(atom.exponents, [](int exponent) {
+        return exponent >= 1 && exponent <= kHighestExponent;
+      }))
+    return false;
+  std::span<const double> left = atom.parameters;
+  if (!std::ranges::all_of(left, [](double value) { return std::isfinite(value); })) return false;
+  for (const ParameterField& field : family->parameter_fields()) {
+    const std::size_t count = field.size == ParameterField::Size::kOne ? 1
+                              : field.size == ParameterField::Size::kPerInput
+                                  ? static_cast<std::size_t>(n_inputs)
+                                  : left.size();
+    if (count > left.size()) return false;
+    if (!field.labels.empty() && !(left[0] >= 0 && left[0] < static_cast<double>(field.labels.size()) &&
+                                   left[0] == std::floor(left[0])))
+      return false;
+    left = left.subspan(count);
+  }
+  if (!left.empty()) return false;
+  try {
+    family->validate(atom, n_inputs);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 const FamilyOption& nu_option() {
   static constexpr FamilyOption kNu = {
       "nu", "NUMBER", "1",

@@ -123,7 +123,6 @@ Term term_from_json(const Node& node, const std::map<std::string, Index>& input_
     }
     atom.inputs.push_back(found->second);
   }
-  constexpr Index kHighestExponent = 1000;
   for (const Node& exponent : node.member("exponents").elements()) {
     atom.exponents.push_back(static_cast<int>(exponent.whole_number(1, kHighestExponent)));
   }

@@ -6,7 +6,6 @@
 
 #include "core/weight_unit.hpp"
 #include "features/family.hpp"
-#include "mfga/error.hpp"
 
 namespace mfga {
 
@@ -26,16 +25,7 @@ bool are_candidates(std::span<const Index> list, Index candidates, Index least) 
 
 bool is_possible(const ActiveSet& active, const Problem& problem, Index candidates, Index terms) {
   const auto is_finite = [](double value) { return std::isfinite(value); };
-  const auto is_valid = [&](const Atom& atom) {
-    const FeatureFamily* const family = find_feature_family(atom.family);
-    if (family == nullptr || !(atom.nu >= 0) || !std::isfinite(atom.nu)) return false;
-    try {
-      family->validate(atom, problem.rows.inputs());
-    } catch (const Error&) {
-      return false;
-    }
-    return true;
-  };
+  const auto is_valid = [&](const Atom& atom) { return is_possible(atom, problem.rows.inputs()); };
   constexpr Index kNone = -1;
   return std::ssize(active.intercepts) == problem.outputs() &&
          active.atoms.size() == active.candidates.size() && active.size() <= terms &&

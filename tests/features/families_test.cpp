@@ -1,6 +1,7 @@
 // What every feature family promises.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "features/candidates.hpp"
@@ -51,6 +52,47 @@ TEST(Families, CandidatesAreCountedWithoutMakingThem) {
       }
       EXPECT_EQ(static_cast<Index>(formulas.size()), candidates.size())
           << expression << ": every atom differs";
+    }
+  }
+}
+
+// A checkpoint may hold any atom.
+TEST(Families, AtomsThatCannotBeComputedWithAreKnown) {
+  constexpr Index kInputs = 5;
+  for (const std::string& expression : kExpressions) {
+    SCOPED_TRACE(expression);
+    const BoundCandidates bound(expression, 100, kInputs);
+    const Candidates& candidates = bound.candidates;
+    for (Index j = 0; j < candidates.size(); ++j) {
+      const Atom atom = candidates.atom(j);
+      EXPECT_TRUE(is_possible(atom, kInputs)) << j;
+      const auto expect_refused = [&](auto change) {
+        Atom changed = atom;
+        change(changed);
+        EXPECT_FALSE(is_possible(changed, kInputs)) << j;
+      };
+      expect_refused([](Atom& changed) { changed.family = "other"; });
+      expect_refused([](Atom& changed) { changed.nu = -1; });
+      expect_refused([](Atom& changed) { changed.nu = std::numeric_limits<double>::infinity(); });
+      expect_refused([](Atom& changed) { changed.inputs.push_back(0); });
+      expect_refused([](Atom& changed) { changed.exponents.push_back(1); });
+      if (!atom.inputs.empty()) {
+        for (const Index input : {Index{-1}, kInputs, Index{1} << 56U})
+          expect_refused([&](Atom& changed) { changed.inputs.back() = input; });
+        for (const int exponent : {0, -1, kHighestExponent + 1})
+          expect_refused([&](Atom& changed) { changed.exponents.back() = exponent; });
+        expect_refused([](Atom& changed) { changed.exponents.clear(); });
+        expect_refused([](Atom& changed) { changed.inputs.clear(); });
+      }
+      if (!atom.parameters.empty()) {
+        expect_refused([](Atom& changed) { changed.parameters.clear(); });
+        if (atom.family != "spline") {  // which has any number of knots
+          expect_refused([](Atom& changed) { changed.parameters.pop_back(); });
+          expect_refused([](Atom& changed) { changed.parameters.push_back(0); });
+        }
+        expect_refused(
+            [](Atom& changed) { changed.parameters.back() = std::numeric_limits<double>::quiet_NaN(); });
+      }
     }
   }
 }
