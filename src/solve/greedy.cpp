@@ -121,7 +121,8 @@ GreedyResult run_greedy(const Problem& problem, const Candidates& candidates, En
       step.added = selector.add(gradient, wanted, set, result.dependent);
       if (step.added.empty()) break;
       for (const double g : gradient.values)
-        step.largest_gradient = std::max(step.largest_gradient, std::abs(g) / rows);
+        step.largest_gradient = std::max(step.largest_gradient, std::abs(g));
+      step.largest_gradient /= rows;
       result.seconds.products += seconds_since(phase_start);
 
       // Line 4: all coefficients of the active set are fitted again.

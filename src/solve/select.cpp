@@ -7,53 +7,78 @@
 #include <functional>
 
 namespace mfga {
+namespace {
+
+// The `count` largest numbers of a list, seen one by one. Of many numbers nearly all are only compared with
+// the smallest of these.
+class Largest {
+ public:
+  explicit Largest(Index count) : count_(static_cast<std::size_t>(count)) {}
+
+  void see(double number) {
+    if (numbers_.size() == count_) {
+      if (!(number > numbers_.front())) return;
+      std::ranges::pop_heap(numbers_, std::greater<>());
+      numbers_.pop_back();
+    }
+    numbers_.push_back(number);
+    std::ranges::push_heap(numbers_, std::greater<>());
+  }
+  [[nodiscard]] bool empty() const { return numbers_.empty(); }
+  [[nodiscard]] double smallest() const { return numbers_.front(); }
+  [[nodiscard]] double largest() const { return std::ranges::max(numbers_); }
+
+ private:
+  std::size_t count_;
+  std::vector<double> numbers_;  // a heap, the smallest first
+};
+
+}  // namespace
 
 // Scores that overflow leave gradients that are no numbers, which have no place in an order.
 std::vector<Index> largest_gradients(std::span<const double> gradient, const std::vector<bool>& excluded,
                                      Index count) {
-  std::vector<Index> order;
-  order.reserve(gradient.size());
-  for (std::size_t j = 0; j < gradient.size(); ++j) {
-    if (!excluded[j] && !std::isnan(gradient[j])) order.push_back(static_cast<Index>(j));
-  }
-  const auto size = [&](Index j) { return std::abs(gradient[static_cast<std::size_t>(j)]); };
-  const auto larger = [&](Index a, Index b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
-  count = std::min(count, static_cast<Index>(order.size()));
   if (count == 0) return {};
-  std::nth_element(order.begin(), order.begin() + count - 1, order.end(), larger);
-  const double largest = size(*std::min_element(order.begin(), order.begin() + count, larger));
-  const double tie = kTieTolerance * largest;
+  const auto size = [&](Index j) { return std::abs(gradient[static_cast<std::size_t>(j)]); };
+  Largest found(count);
+  for (std::size_t j = 0; j < gradient.size(); ++j) {
+    if (!excluded[j] && !std::isnan(gradient[j])) found.see(std::abs(gradient[j]));
+  }
+  if (found.empty()) return {};
+  const double tie = kTieTolerance * found.largest();
   // Candidates that tie with the last one taken compete with it for the last places.
-  const double last = size(order[static_cast<std::size_t>(count - 1)]);
-  const auto end =
-      std::partition(order.begin() + count, order.end(), [&](Index j) { return size(j) >= last - tie; });
-  std::sort(order.begin(), end, larger);
-  for (auto begin = order.begin(); begin != end;) {
+  const double last = found.smallest();
+  std::vector<Index> order;
+  for (std::size_t j = 0; j < gradient.size(); ++j) {
+    const double own = std::abs(gradient[j]);
+    if ((own >= last || own >= last - tie) && !excluded[j]) order.push_back(static_cast<Index>(j));
+  }
+  std::ranges::stable_sort(order, std::greater<>(), size);
+  for (auto begin = order.begin(); begin != order.end();) {
     auto group_end = begin + 1;
-    while (group_end != end && size(*(group_end - 1)) - size(*group_end) <= tie) ++group_end;
+    while (group_end != order.end() && size(*(group_end - 1)) - size(*group_end) <= tie) ++group_end;
     std::sort(begin, group_end);
     begin = group_end;
   }
-  order.resize(static_cast<std::size_t>(count));
+  if (std::ssize(order) > count) order.resize(static_cast<std::size_t>(count));
   return order;
 }
 
 std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<bool>& excluded,
                                     Index count) {
+  if (count == 0) return {};
   const auto error = [&](std::size_t j) { return gradient.exact() ? 0.0 : gradient.errors[j]; };
-  std::vector<double> at_least;
+  Largest at_least(count);
   double largest = 0;
   for (std::size_t j = 0; j < excluded.size(); ++j) {
     const double size = std::abs(gradient.values[j]);
     if (excluded[j] || std::isnan(size)) continue;
-    at_least.push_back(size - error(j));
+    at_least.see(size - error(j));
     largest = std::max(largest, size + error(j));
   }
-  count = std::min(count, static_cast<Index>(at_least.size()));
-  if (count == 0) return {};
+  if (at_least.empty()) return {};
   // `count` candidates are certainly at least this large.
-  std::nth_element(at_least.begin(), at_least.begin() + count - 1, at_least.end(), std::greater<>());
-  const double threshold = at_least[static_cast<std::size_t>(count - 1)] - 2 * kTieTolerance * largest;
+  const double threshold = at_least.smallest() - 2 * kTieTolerance * largest;
   std::vector<Index> result;
   for (std::size_t j = 0; j < excluded.size(); ++j) {
     if (!excluded[j] && std::abs(gradient.values[j]) + error(j) >= threshold)
