@@ -84,7 +84,9 @@ class TunedSearch {
     return is_better(unstretched, models) ? unstretched : models;
   }
 
+  // Held-out rows ended the tunings of fewer rows: more rows bear more steps.
   [[nodiscard]] TunedModel repeat(const TunedModel& found) {
+    constexpr int kTimesAsManySteps = 2;
     Models models = nothing_tuned(folds_, 0, found.stretches_inputs);
     for (TuningRound round : found.rounds) {
       unit(
@@ -93,7 +95,7 @@ class TunedSearch {
             models.front().ridge = round.select_ridge;
             select(round.wanted, models);
             models.front().ridge = round.ridge;
-            if (round.steps > 0) round.steps = tune_all(round.steps, models);
+            if (round.steps > 0) round.steps = tune_all(kTimesAsManySteps * round.steps, models);
             finish(round, models);
           },
           models);
