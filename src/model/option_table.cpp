@@ -157,7 +157,8 @@ constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
     {"shortlist", &FitOptions::shortlist, "S", 0, kMany,
      "candidates of each step that are ranked again given those already picked in it; 0: twice the terms "
      "that it adds, if these are "
-     "more than 1, for one output and another loss than the squared one with gain 32 at least; 1: none"},
+     "more than 1, for one output and another loss than the squared one with gain eight times these, and at "
+     "least 32; 1: none"},
     {"search", choice<&FitOptions::search>(), "greedy|htp", 0, 0,
      "greedy: terms are added step by step; htp: hard thresholding pursuit, all terms at once"},
     {"refine", &FitOptions::refine, "no|yes", 0, 0,
