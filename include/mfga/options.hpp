@@ -99,7 +99,7 @@ struct FitOptions {
   std::optional<ScaleKind> scale = {};  // of the inputs
   double tolerance = 0;                 // stop when the mean loss is at most this
   std::optional<EngineKind> engine = {};
-  Precision precision = Precision::kMixed;   // of the search; the atoms chosen are the same
+  Precision precision = Precision::kMixed;   // of the search; the atoms are the same but for near ties
   DeviceChoice device = DeviceChoice::kCpu;  // where large searches look at the rows
   // Rows stand in the order of time: where rows are held out, they come after those that are learned from.
   bool in_time_order = false;

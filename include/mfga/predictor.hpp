@@ -34,8 +34,8 @@ class Predictor {
 
   [[nodiscard]] const Model& model() const;
 
-  // One row, with the columns that the model was trained on. Memory is allocated with the first rows of
-  // a thread, hardly ever later, and no thread is started. Of models with one output:
+  // One row, with the columns that the model was trained on. Memory is allocated with the first rows,
+  // hardly ever later, and no thread is started. Of models with one output:
   [[nodiscard]] double score(std::span<const double> row) const;
   // Regression: the predicted target. Classification, of any number of classes: the position of the predicted
   // label.

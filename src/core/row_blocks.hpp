@@ -192,7 +192,7 @@ void reduce_over_blocks(const BlockedRows& rows, Workers& workers, std::span<dou
 
 // Sums over all blocks: body adds the block's share to an accumulator of `out.size()` numbers that starts
 // at zero. Blocks are grouped into shards of consecutive blocks, each with its own accumulator; shards are
-// added in order.
+// added in order. What ends it early leaves `out` as it may be.
 void sum_over_blocks(const BlockedRows& rows, Workers& workers, std::span<double> out,
                      const std::function<void(const RowBlock&, Arena&, double* accumulator)>& body);
 

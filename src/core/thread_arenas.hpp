@@ -33,7 +33,8 @@ class ThreadArenas {
   };
 
  private:
-  // Each thread begins at a place of its own, and goes on from there while others are at work.
+  // Each thread begins at a place that its number says, mostly its own, and goes on from there while others
+  // are at work.
   Place& take() {
     std::size_t place = std::hash<std::thread::id>()(std::this_thread::get_id());
     for (std::size_t tries = 1;; ++tries, ++place) {

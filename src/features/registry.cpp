@@ -69,7 +69,9 @@ bool is_possible(const Atom& atom, Index n_inputs) {
       }))
     return false;
   std::span<const double> left = atom.parameters;
-  if (!std::ranges::all_of(left, [](double value) { return std::isfinite(value); })) return false;
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(left, is_finite)) return false;
+  if (!std::ranges::all_of(atom.shared.numbers(), is_finite)) return false;
   for (const ParameterField& field : family->parameter_fields()) {
     const std::size_t count = field.size == ParameterField::Size::kOne ? 1
                               : field.size == ParameterField::Size::kPerInput

@@ -155,10 +155,9 @@ constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
      "fitted "
      "again; auto: gain, or what the preset says"},
     {"shortlist", &FitOptions::shortlist, "S", 0, kMany,
-     "candidates of each step that are ranked again given those already picked in it; 0: twice the terms "
-     "that it adds, if these are "
-     "more than 1, for one output and another loss than the squared one with gain eight times these, and at "
-     "least 32; 1: none"},
+     "candidates of each step that are ranked again given those already picked in it; 1: none; 0: twice the "
+     "terms that it adds, none for one; with gain, one output and a loss other than the squared one eight "
+     "times, of many terms fewer, and at least 32"},
     {"search", choice<&FitOptions::search>(), "greedy|htp", 0, 0,
      "greedy: terms are added step by step; htp: hard thresholding pursuit, all terms at once"},
     {"refine", &FitOptions::refine, "no|yes", 0, 0,
@@ -210,8 +209,9 @@ constexpr std::array<OptionRow<FitOptions>, 27> kFitTable = {{
     {"engine", choice<&FitOptions::engine>(), "auto|lazy|gram", 0, 0,
      "lazy: one pass over the rows per step; gram: all products of candidates once (squared loss only)"},
     {"precision", choice<&FitOptions::precision>(), "mixed|double", 0, 0,
-     "of the search for atoms; mixed: single precision where its error bound allows, for the same atoms in "
-     "half the time"},
+     "of the search for atoms; mixed: single precision where its error bound allows, in half the time; the "
+     "atoms are the same, but where neighbours in the dictionary are as good as each other to single "
+     "precision"},
     {"device", choice<&FitOptions::device>(), "cpu|cuda|auto", 0, 0,
      "where large searches, fits of their coefficients and tuning look at the rows; cuda: on a GPU of "
      "NVIDIA, in "

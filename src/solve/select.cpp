@@ -78,11 +78,12 @@ std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<
   }
   if (at_least.empty()) return {};
   // `count` candidates are certainly at least this large.
-  const double threshold = at_least.smallest() - 2 * kTieTolerance * largest;
+  const double last = at_least.smallest();
+  const double threshold = last - 2 * kTieTolerance * largest;
   std::vector<Index> result;
   for (std::size_t j = 0; j < excluded.size(); ++j) {
-    if (!excluded[j] && std::abs(gradient.values[j]) + error(j) >= threshold)
-      result.push_back(static_cast<Index>(j));
+    const double at_most = std::abs(gradient.values[j]) + error(j);
+    if (!excluded[j] && (at_most >= last || at_most >= threshold)) result.push_back(static_cast<Index>(j));
   }
   return result;
 }
@@ -95,7 +96,7 @@ std::vector<bool> beside_larger(std::span<const double> gradient, const std::vec
   for (std::size_t j = 0; j < n; ++j) {
     if (!excluded[j] && !std::isnan(gradient[j]))
       sizes[j] =
-          1 + static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(std::abs(gradient[j])) >> kDroppedBits);
+          static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(std::abs(gradient[j])) >> kDroppedBits);
   }
   std::vector<bool> result(n);
   for (std::size_t j = 0; j < n; ++j) {

@@ -18,10 +18,10 @@ namespace mfga {
 [[nodiscard]] std::vector<Index> possibly_largest(const Gradient& gradient, const std::vector<bool>& excluded,
                                                   Index count);
 
-// Which candidates are excluded, or have a larger |gradient| within six places of them in the list.
-// Neighbours are often alike, such as hinges at the knots of one input: of these, only the peaks are left. Of
-// values that are the same to about a thousandth, the first counts as larger, whatever single precision says.
-// Of a list in no order few of the largest are lost.
+// Which candidates are excluded, have no gradient, or stand within six places of one with a larger
+// |gradient|. Neighbours in the list are often alike, such as hinges at the knots of one input: of these,
+// only the peaks are left. Sizes are compared to about a thousandth, and of the same ones the first counts as
+// larger, so that rounding hardly ever decides. In a list in no order most of the largest are peaks.
 [[nodiscard]] std::vector<bool> beside_larger(std::span<const double> gradient,
                                               const std::vector<bool>& excluded);
 

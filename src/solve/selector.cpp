@@ -165,17 +165,19 @@ Gradient Selector::ranking(const Gradient& gradient) const {
 Selector::Batch Selector::best(const ActiveSet& active, Gradient& gradient, const Look& look) {
   const Index count = look.count;
   Gradient ranked = ranking(gradient);
-  std::vector<bool> excluded = excluded_;
-  if (look.at_peaks) {
-    excluded = beside_larger(ranked.values, excluded_);
-    if (std::ranges::count(excluded, false) < count) excluded = excluded_;
-  }
+  const auto left_out = [&] {
+    if (!look.at_peaks) return excluded_;
+    std::vector<bool> beside = beside_larger(ranked.values, excluded_);
+    return std::ranges::count(beside, false) < count ? excluded_ : beside;
+  };
+  std::vector<bool> excluded = left_out();
   std::vector<Index> shortlist;  // all that may be among the best
   if (!ranked.exact()) {
     shortlist = possibly_largest(ranked, excluded, count);
     if (static_cast<Index>(shortlist.size()) > count + most_spare(count)) {
       engine_.exact_gradient(active, gradient);
       ranked = ranking(gradient);
+      excluded = left_out();
     }
   }
   if (ranked.exact()) shortlist = largest_gradients(ranked.values, excluded, count);
@@ -278,6 +280,15 @@ Selector::Batch Selector::without_dependent(const Batch& batch, const Gradient& 
   return chosen(batch, positions);
 }
 
+Index Selector::shortlist_for(Index count) const {
+  constexpr Index kMany = 256;  // for these, products take longer than they are worth
+  if (count == 1 || options_.shortlist_of_each == 0) return options_.shortlist;
+  constexpr Index kAtLeast = 2;
+  const Index of_each =
+      std::clamp(kMany / count, std::min(kAtLeast, options_.shortlist_of_each), options_.shortlist_of_each);
+  return std::max(options_.shortlist, count * of_each);
+}
+
 std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& set,
                                  std::vector<Index>& dependent) {
   // There may be thousands of copies of one candidate, and every look ranks all candidates: once one is found
@@ -285,12 +296,12 @@ std::vector<Index> Selector::add(Gradient& gradient, Index count, GrowingSet& se
   constexpr Index kFirstCrowd = 16;
   constexpr Index kLargestCrowd = 256;
   Index crowd = 0;
-  const Index shortlist = std::max(options_.shortlist, count > 1 ? count * options_.shortlist_of_each : 0);
+  const Index shortlist = shortlist_for(count);
   std::vector<Index> added;
   while (static_cast<Index>(added.size()) < count) {
     const Index wanted = count - static_cast<Index>(added.size());
     const bool look_twice = shortlist > wanted;
-    // Copies of one candidate stand side by side.
+    // Copies of one candidate stand side by side: who looks for them must see all.
     const bool at_peaks = look_twice && crowd == 0;
     Batch batch =
         best(set.active, gradient,

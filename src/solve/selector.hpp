@@ -16,7 +16,7 @@
 //
 // Where several atoms are added per step, the later ones are ranked again given those picked before them,
 // within a shortlist of the best: else they would be copies of one idea. For the same reason a candidate is
-// not on the shortlist if one of its neighbours in the list of all is better.
+// on no shortlist if one of its neighbours in the list of all is better.
 #pragma once
 
 #include <optional>
@@ -33,8 +33,9 @@ enum class Rule { kGradient, kGain };
 struct SelectionOptions {
   Rule rule = Rule::kGradient;
   Index shortlist = 0;  // candidates looked at closely per step; at most the step's size: no second look
-  Index shortlist_of_each = 0;  // at least so many for each atom that is added, if there are several
-  double ridge = 0;             // of the objective; the searches fill it in
+  // So many for each atom that is added, if there are several; of many atoms, two.
+  Index shortlist_of_each = 0;
+  double ridge = 0;  // of the objective; the searches fill it in
   // kGain with the squared loss: the remainders of all candidates, not of a shortlist only. For sets that
   // only grow.
   bool exact_gain = true;
@@ -109,6 +110,8 @@ class Selector {
   };
 
   [[nodiscard]] Batch best(const ActiveSet& active, Gradient& gradient, const Look& look);
+  // How many candidates are looked at closely where so many are to be added.
+  [[nodiscard]] Index shortlist_for(Index count) const;
   // Some of a batch, by their positions.
   [[nodiscard]] static Batch chosen(const Batch& batch, const std::vector<std::size_t>& positions);
   [[nodiscard]] static Batch first_of(const Batch& batch, Index count);

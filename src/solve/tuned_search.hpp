@@ -170,8 +170,8 @@ struct HeldOutLosses {
 // Every tuning has options.most_steps.
 [[nodiscard]] TunedModel tune_in_rounds(const Problem& problem, const TunedSearchOptions& options,
                                         const TunedSearchCallback& on_step);
-// With more rows than those that the model was found with: the same rounds again, or, if that leads to a
-// place that explains them worse than the model does, a few more steps from there.
+// With more rows than those that the model was found with: the same rounds again, with twice as many steps,
+// or, if that leads to a place that explains them worse than the model does, a few more steps from there.
 [[nodiscard]] TunedModel with_all_rows(const Problem& problem, const TunedModel& found,
                                        const TunedSearchOptions& options, const TunedSearchCallback& on_step);
 // A few more steps of all terms, on these rows.

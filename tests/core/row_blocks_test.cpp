@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/row_kernels.hpp"
 #include "reference.hpp"
 
 namespace mfga {
@@ -179,6 +180,25 @@ TEST(RowBlocks, SumsDoNotDependOnThreads) {
   double expected = 0;
   for (Index i = 0; i < x.rows; ++i) expected += x(i, 0);
   EXPECT_NEAR(results[0][0], expected, 1e-9);
+}
+
+TEST(RowBlocks, ManySumsDoNotDependOnThreads) {
+  const Matrix x = reference::random_matrix(4000, 1, 5);
+  const BlockedRows rows(x.view(), reference::plain_inputs(1));
+  std::vector<std::vector<double>> results;
+  for (const int threads : {1, 3}) {
+    Workers workers(threads);
+    std::vector<double>& sums = results.emplace_back(5000, 1e9);  // which are forgotten
+    sum_over_blocks(rows, workers, sums, [&](const RowBlock& block, Arena& /*arena*/, double* out) {
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        out[i] += static_cast<double>(i) * row_sum(block.input(0), block.rows);
+    });
+  }
+  EXPECT_EQ(results[0], results[1]);
+  double expected = 0;
+  for (Index i = 0; i < x.rows; ++i) expected += x(i, 0);
+  for (std::size_t i = 0; i < results[0].size(); ++i)
+    ASSERT_NEAR(results[0][i], static_cast<double>(i) * expected, 1e-7) << i;
 }
 
 TEST(RowBlocks, NumberOfShardsDependsOnSizesOnly) {

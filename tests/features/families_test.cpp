@@ -75,6 +75,12 @@ TEST(Families, AtomsThatCannotBeComputedWithAreKnown) {
       expect_refused([](Atom& changed) { changed.nu = -1; });
       expect_refused([](Atom& changed) { changed.nu = std::numeric_limits<double>::infinity(); });
       expect_refused([](Atom& changed) { changed.inputs.push_back(0); });
+      if (!atom.inputs.empty()) {
+        expect_refused([](Atom& changed) {  // twice
+          changed.inputs.push_back(changed.inputs.back());
+          changed.exponents.push_back(1);
+        });
+      }
       expect_refused([](Atom& changed) { changed.exponents.push_back(1); });
       if (!atom.inputs.empty()) {
         for (const Index input : {Index{-1}, kInputs, Index{1} << 56U})

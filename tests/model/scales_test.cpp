@@ -52,7 +52,7 @@ bool has_quantiles(const Model& model) {
 }
 
 TEST(Scales, AreThoseThatHeldOutRowsClearlyPrefer) {
-  const HeavySample spikes(false, 0.6);
+  const HeavySample spikes(false, 0.6);  // of more zeros a few rows say all, and chance decides
   const FitResult standard = fit(spikes.data(), options_of());
   ASSERT_TRUE(standard.report.scales);
   EXPECT_TRUE(standard.report.scales->is_standard);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <cmath>
+#include <limits>
 #include "reference_matrices.hpp"
 #include "solve/growing_cholesky.hpp"
 #include "solve/refit.hpp"
@@ -80,6 +82,15 @@ TEST(PossiblyLargest, KeepsAllThatTheErrorsDoNotRuleOut) {
   EXPECT_TRUE(possibly_largest(inexact, std::vector<bool>(5, true), 1).empty());
 }
 
+TEST(PossiblyLargest, KnowsInfinityAndNoNumber) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Gradient gradient{{3, infinity, std::nan(""), -infinity, 5}, {}};
+  const std::vector<bool> none(5);
+  EXPECT_EQ(possibly_largest(gradient, none, 1), (std::vector<Index>{1, 3}));
+  EXPECT_EQ(largest_gradients(gradient.values, none, 1), (std::vector<Index>{1}));
+  EXPECT_EQ(largest_gradients(gradient.values, none, 5).size(), 4U);
+}
+
 TEST(BesideLarger, LeavesThePeaks) {
   const std::vector<bool> none(9);
   const auto peaks = [](const std::vector<double>& gradient, const std::vector<bool>& excluded) {
@@ -101,6 +112,7 @@ TEST(BesideLarger, LeavesThePeaks) {
   excluded[2] = true;
   EXPECT_EQ(peaks({1, 2, 9, 2, 1, std::nan(""), 1, 1, 1}, excluded), (Places{1}));
   EXPECT_TRUE(peaks({1, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<bool>(9, true)).empty());
+  EXPECT_TRUE(peaks(std::vector<double>(9, 0.0), none).empty());
 }
 
 TEST(NormBound, FindsTheMultiplier) {

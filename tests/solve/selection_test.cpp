@@ -280,6 +280,29 @@ TEST(Shortlist, LaterPicksAreNotCopiesOfTheFirst) {
   }
 }
 
+TEST(Shortlist, HasNoNeighboursOfABetterCandidate) {
+  // The knots of an input stand side by side, and those near the large step are all better than the small
+  // step of another input.
+  for (const Loss* loss : reference::both_losses()) {
+    Setting setting("step(knots=100)", 3000);
+    const std::vector<double> noise = reference::random_vector(setting.x.rows, 9);
+    for (Index i = 0; i < setting.x.rows; ++i) {
+      setting.y[static_cast<std::size_t>(i)] = (setting.x(i, 0) > 0 ? 2 : 0) + (setting.x(i, 1) > 0 ? 1 : 0) +
+                                               0.5 * noise[static_cast<std::size_t>(i)];
+    }
+    if (!loss->constant_curvature().has_value()) setting.make_classes();
+    for (const Index knots : {100, 3}) {  // of three, there are fewer peaks than the shortlist is long
+      const Candidates candidates(Dictionary("step(knots=" + std::to_string(knots) + ")"),
+                                  {kInputs, 1, 0, &setting.rows});
+      const GreedyResult result =
+          greedy(setting.problem(*loss), candidates, {2, 2, 0, {0.1, 0}, {Rule::kGain, 4}});
+      ASSERT_EQ(result.active.size(), 2);
+      EXPECT_EQ(result.active.atoms[0].inputs[0], 0) << loss->name();
+      EXPECT_EQ(result.active.atoms[1].inputs[0], 1) << loss->name() << ", " << knots << " knots";
+    }
+  }
+}
+
 TEST(Shortlist, PicksEqualStepsOfOneForTheSquaredLoss) {
   // Within a shortlist of all, k picks of one step are the first k of one-by-one gains, up to the ridge on
   // those picked.

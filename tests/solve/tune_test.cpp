@@ -406,6 +406,11 @@ TEST(TunedSearch, AllRowsAreLearnedFromInTheSameRounds) {
   };
   const TunedModel again = with_all_rows(problem, found, search.options(4), {});
   ASSERT_EQ(again.rounds.size(), found.rounds.size());
+  for (std::size_t i = 0; i < found.rounds.size(); ++i) {
+    EXPECT_EQ(again.rounds[i].terms, found.rounds[i].terms);
+    EXPECT_LE(again.rounds[i].steps, 2 * found.rounds[i].steps);
+  }
+  EXPECT_GT(again.rounds.front().steps, found.rounds.front().steps) << "more rows bear more steps";
   EXPECT_NE(again.active.atoms, found.active.atoms);
   EXPECT_LT(risk(again), risk(found)) << "these rows were learned from";
 
