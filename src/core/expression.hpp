@@ -42,6 +42,7 @@ enum class ExpressionKind : std::uint8_t {
 // A node of an ExpressionGraph.
 struct Expression {
   std::int32_t id = -1;
+  // NOLINTNEXTLINE(modernize-use-nullptr): it takes what the compiler writes here for a 0
   friend auto operator<=>(const Expression&, const Expression&) = default;
 };
 

@@ -134,11 +134,11 @@ struct Predictor::Impl {
   ScoreFunction score;
   BlockedRows seen;      // none: how the numbers of one row are seen
   bool has_its_columns;  // which a model that was put together by hand may not have
-  mutable ThreadArenas arenas;
   int threads;
   Workers own_thread{1};
   std::once_flag are_threads_started;
   std::unique_ptr<Workers> many_threads;
+  mutable ThreadArenas arenas;
 
   Workers& workers_for(Index blocks) {
     if (blocks <= 1 || threads == 1) return own_thread;
